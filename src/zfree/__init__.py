@@ -1,0 +1,99 @@
+"""Fit probability models nobody can normalise, on the domain the data live in.
+
+Names are loaded when first used, so that ``import zfree`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "zfree.domains": (
+        "Ball",
+        "Box",
+        "Domain",
+        "HalfSpace",
+        "Orthant",
+        "Polytope",
+        "Product",
+        "RealSpace",
+        "Simplex",
+        "SolidSimplex",
+    ),
+    "zfree.potentials": ("ConvexFunction", "Power", "SlackFunction"),
+    "zfree.generators": (
+        "Barrier",
+        "BoundaryDistance",
+        "CoordinateWeight",
+        "Custom",
+        "Generator",
+        "Identity",
+        "SectionDistance",
+    ),
+    "zfree.estimators": (
+        "Dirichlet",
+        "Exponential",
+        "ExponentialFamily",
+        "Gamma",
+        "Gaussian",
+        "LogNormal",
+        "PowerInteraction",
+        "TruncatedGaussian",
+        "rank",
+    ),
+    "zfree.inference": ("FitResult", "Ranking"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [*_MODULE_OF]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from zfree.domains import (
+        Ball,
+        Box,
+        Domain,
+        HalfSpace,
+        Orthant,
+        Polytope,
+        Product,
+        RealSpace,
+        Simplex,
+        SolidSimplex,
+    )
+    from zfree.estimators import (
+        Dirichlet,
+        Exponential,
+        ExponentialFamily,
+        Gamma,
+        Gaussian,
+        LogNormal,
+        PowerInteraction,
+        TruncatedGaussian,
+        rank,
+    )
+    from zfree.generators import (
+        Barrier,
+        BoundaryDistance,
+        CoordinateWeight,
+        Custom,
+        Generator,
+        Identity,
+        SectionDistance,
+    )
+    from zfree.inference import FitResult, Ranking
+    from zfree.potentials import ConvexFunction, Power, SlackFunction
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'zfree' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULE_OF])

@@ -1,0 +1,45 @@
+"""Array types, row chunks and the two matrix products everything rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+CHUNK_DOUBLES = 2**20
+"""Doubles that one temporary of a chunk may hold (8 MB): large enough for BLAS, small enough for cache."""
+
+
+def row_chunks(n_rows: int, doubles_per_row: int) -> Iterator[slice]:
+    """Slices that cover ``range(n_rows)`` so that no temporary exceeds :data:`CHUNK_DOUBLES`."""
+    step = max(64, CHUNK_DOUBLES // max(1, doubles_per_row))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def weighted_gram(columns: Array, weight: Array | None = None) -> Array:
+    r"""Return :math:`\sum_i w_i q_i q_i^\top` for rows ``q_i = columns[:, i]``.
+
+    `columns` is stored with one *row per parameter* (r, N): gathers of parameters are then contiguous copies,
+    and ``Q @ Q.T`` is dispatched to the symmetric BLAS routine.
+    """
+    if weight is None:
+        return columns @ columns.T
+    if np.all(weight >= 0):
+        scaled = columns * np.sqrt(weight)
+        return scaled @ scaled.T
+    if np.all(weight <= 0):
+        scaled = columns * np.sqrt(-weight)
+        return -(scaled @ scaled.T)
+    return (columns * weight) @ columns.T
+
+
+def symmetric_pairs(d: int) -> tuple[Index, Index]:
+    """Row and column indices of the upper triangle of a d × d matrix, diagonal included, row by row."""
+    rows, columns = np.triu_indices(d)
+    return rows, columns

@@ -1,0 +1,91 @@
+"""Derivatives of functions a user hands in, by torch. The only place outside ``zfree.neural`` that imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.errors import MissingDependencyError, SpecificationError
+
+
+def _torch(purpose: str, instead: str) -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{purpose} needs automatic differentiation with torch, which is not installed. "
+            f"Run `pip install zfree[neural]`, or {instead}."
+        ) from error
+    return torch
+
+
+def _call(what: str, instead: str, compute: Callable[[], Any]) -> Any:
+    try:
+        return compute()
+    except (TypeError, RuntimeError, AttributeError) as error:
+        raise SpecificationError(
+            f"{what} could not be differentiated automatically ({type(error).__name__}: {error}). "
+            f"Write it with torch operations on tensors (x.log(), torch.stack, …), or {instead}."
+        ) from error
+
+
+def hessian_and_third(value: Callable[[Any], Any], X: Array) -> tuple[Array, Array]:
+    """Second (N, d, d) and third (N, d, d, d) derivatives of a scalar function of one point."""
+    instead = "pass hessian= and third="
+    torch = _torch("a potential given as a function", instead)
+    hessian = torch.func.hessian(value)
+    third = torch.func.jacfwd(hessian)
+    points = torch.as_tensor(np.array(X), dtype=torch.float64)
+    both = _call(
+        "the potential",
+        instead,
+        lambda: torch.func.vmap(lambda x: (hessian(x), third(x)))(points),
+    )
+    return both[0].numpy(), both[1].numpy()
+
+
+def jacobian_and_hessian(function: Callable[[Any], Any], X: Array, what: str) -> tuple[Array, Array]:
+    """Jacobian (N, r, d) and Hessians (N, r, d, d) of a batched function (N, d) → (N, r) or (N,)."""
+    instead = "pass its derivatives"
+    torch = _torch(f"{what} given as a function", instead)
+
+    def single(x: Any) -> Any:
+        return torch.atleast_1d(function(x[None])[0])
+
+    jacobian, hessian = torch.func.jacrev(single), torch.func.hessian(single)
+    points = torch.as_tensor(np.array(X), dtype=torch.float64)
+    both = _call(what, instead, lambda: torch.func.vmap(lambda x: (jacobian(x), hessian(x)))(points))
+    return both[0].numpy(), both[1].numpy()
+
+
+def evaluate(function: Callable[[Any], Any], X: Array, what: str) -> Array:
+    """Values of a batched function that was written for torch tensors."""
+    torch = _torch(f"{what} given as a function", "pass its derivatives")
+    points = torch.as_tensor(np.array(X), dtype=torch.float64)
+    return _call(what, "pass its derivatives", lambda: function(points)).detach().numpy()
+
+
+def column_divergence(function: Callable[[Any], Any], X: Array) -> tuple[Array, Array]:
+    """Values (N, …) of a batched matrix field and its column divergence (N, d).
+
+    `function` maps (N, d) to (N, d, d), to (N, d) for a diagonal field, or to (N,) for a multiple of the identity.
+    """
+    instead = "pass divergence="
+    torch = _torch("a generator given without its divergence", instead)
+
+    def single(x: Any) -> Any:
+        return function(x[None])[0]
+
+    points = torch.as_tensor(np.array(X), dtype=torch.float64)
+    values = _call("the generator", instead, lambda: function(points))
+    jacobian = _call("the generator", instead, lambda: torch.func.vmap(torch.func.jacrev(single))(points))
+    if values.ndim == 1:
+        divergence = jacobian
+    elif values.ndim == 2:
+        divergence = torch.einsum("njj->nj", jacobian)
+    else:
+        divergence = torch.einsum("niji->nj", jacobian)
+    return values.detach().numpy(), divergence.detach().numpy()

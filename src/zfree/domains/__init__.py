@@ -1,0 +1,28 @@
+"""Where the data live."""
+
+from zfree.domains.ball import Ball
+from zfree.domains.base import BarrierHessian, Chart, Domain, Sections, Violations
+from zfree.domains.box import Box
+from zfree.domains.halfspace import HalfSpace
+from zfree.domains.orthant import Orthant
+from zfree.domains.polytope import Polytope
+from zfree.domains.product import Product
+from zfree.domains.real import RealSpace
+from zfree.domains.simplex import Simplex, SolidSimplex
+
+__all__ = [
+    "Ball",
+    "BarrierHessian",
+    "Box",
+    "Chart",
+    "Domain",
+    "HalfSpace",
+    "Orthant",
+    "Polytope",
+    "Product",
+    "RealSpace",
+    "Sections",
+    "Simplex",
+    "SolidSimplex",
+    "Violations",
+]

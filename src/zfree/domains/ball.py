@@ -1,0 +1,148 @@
+"""Euclidean balls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Array
+from zfree.domains.base import BarrierHessian, Domain, Sections, check_affine
+from zfree.domains.validation import as_vector, check_dimension
+from zfree.errors import InvalidDomainError, SpecificationError
+from zfree.fields import DiagonalPlusRankOne
+from zfree.potentials import SlackPotential
+
+
+class Ball(Domain):
+    """{x : ‖x − center‖ < radius}. The inverse Hessian is a multiple of the identity plus rank one.
+
+    Parameters
+    ----------
+    radius : float
+    center : array_like, optional
+        The origin by default, in as many dimensions as the data have columns, or as `d` says.
+    d : int, optional
+        Number of columns, when no centre is given and the ball is used by itself.
+
+    Notes
+    -----
+    The slack is :math:`u = c^2 - \\|x - m\\|^2` and :math:`\\phi = \\psi(u)`; power 0 gives the paper's
+    :math:`-\\log(c^2 - \\|x\\|^2)` ("Evaluation Under Non-Convex Support"). For other powers see
+    :meth:`Power.descent <zfree.potentials.Power.descent>`.
+    """
+
+    def __init__(self, radius: float, center: ArrayLike | None = None, d: int | None = None) -> None:
+        self.radius = float(as_vector(radius, "radius")[0])
+        if not self.radius > 0:
+            raise InvalidDomainError(f"the radius of a ball must be positive, got {self.radius!r}.")
+        if center is None and d is not None:
+            check_dimension(d)
+            center = np.zeros(d)
+        self._center = None if center is None else as_vector(center, "center")
+        if d is not None and d != self.dimension:
+            raise InvalidDomainError(f"d = {d} contradicts a center with {self.dimension} coordinates.")
+
+    @property
+    def center(self) -> Array:
+        """The centre (d,)."""
+        if self._center is None:
+            raise SpecificationError(
+                f"the dimension of {self!r} is open: give it a center or d=, or fit an estimator on it."
+            )
+        return self._center
+
+    def for_columns(self, n_columns: int) -> Ball:
+        return self if self._center is not None else Ball(self.radius, d=n_columns)
+
+    def __repr__(self) -> str:
+        if self._center is None:
+            return f"Ball(radius={self.radius!r})"
+        where = f"d={self.dimension}" if not self._center.any() else f"center={self._center.tolist()}"
+        return f"Ball(radius={self.radius!r}, {where})"
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Ball)
+            and self.radius == other.radius
+            and repr(self) == repr(other)
+        )
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    @property
+    def dimension(self) -> int:
+        return int(self.center.size)
+
+    @property
+    def is_bounded(self) -> bool:
+        return True
+
+    @property
+    def has_boundary(self) -> bool:
+        return True
+
+    def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
+        return [f"distance from the center < {self.radius:.6g}"]
+
+    def margins(self, X: Array) -> Array:
+        return self.radius - np.linalg.norm(X - self.center, axis=1, keepdims=True)
+
+    def margin_scales(self) -> Array:
+        return np.array([self.radius])
+
+    def interior_point(self) -> Array:
+        return self.center.copy()
+
+    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
+        offset = X - self.center
+        r = np.linalg.norm(offset, axis=1)
+        return self.radius - r, -offset / np.where(r > 0, r, 1.0)[:, None]
+
+    def sections(self, X: Array) -> Sections:
+        offset = X - self.center
+        others = (offset**2).sum(axis=1, keepdims=True) - offset**2
+        half = np.sqrt(np.maximum(self.radius**2 - others, 0.0))
+        return Sections(half + offset, half - offset)
+
+    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+        d = self.dimension
+        x = X - self.center
+        square = np.einsum("nj,nj->n", x, x)
+        r = np.sqrt(square)
+        u = (self.radius - r) * (self.radius + r)
+        inverse, _, ratio = potential.terms(u)
+        alpha = 2.0 * potential.descent(u, self.radius**2)
+        beta = 4.0 / inverse  # H = α I + β x xᵀ
+        across = alpha + beta * square
+        field = DiagonalPlusRankOne(np.repeat(1.0 / alpha[:, None], d, axis=1), -beta / (alpha * across), x)
+        # ∇α = β x and ∇β = −2 (ψ'''/ψ'') β x, because ∇u = −2x.
+        slope = (d - 1) * beta / alpha + beta * (3.0 - 2.0 * ratio * square) / across
+        return BarrierHessian(field, (d - 1) * np.log(alpha) + np.log(across), slope[:, None] * x)
+
+    def clip(self, X: Array, epsilon: float) -> Array:
+        offset = X - self.center
+        r = np.linalg.norm(offset, axis=1, keepdims=True)
+        largest = self.radius - min(epsilon, 0.5 * self.radius)
+        return self.center + offset * np.minimum(1.0, largest / np.where(r > 0, r, 1.0))
+
+    def affine_image(self, B: Array, c: Array) -> Domain:
+        B, c = check_affine(B, c, self.dimension)
+        square = B.T @ B
+        scale = square[0, 0]
+        if not np.allclose(square, scale * np.eye(self.dimension), rtol=1e-10, atol=1e-12 * scale):
+            raise SpecificationError(
+                "this map turns the ball into an ellipsoid; only rotations with one scale keep it a ball. "
+                "Transform the data instead, fit on a ball and map the estimate back."
+            )
+        return Ball(self.radius * float(np.sqrt(scale)), B @ self.center + c)
+
+    def coordinate_facets(self) -> dict[int, list[float]] | None:
+        if self.dimension == 1:
+            return {0: [float(self.center[0] - self.radius), float(self.center[0] + self.radius)]}
+        return None
+
+    def recession(self) -> Array | None:
+        return None

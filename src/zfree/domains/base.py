@@ -1,0 +1,243 @@
+"""What every domain can do, and how it says that a row does not belong to it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from zfree.arrays import Array, Index, Mask, row_chunks
+from zfree.errors import SpecificationError
+from zfree.fields import Field
+from zfree.potentials import SlackPotential
+
+BOUNDARY_TOLERANCE = 1e-12
+"""A constraint missed by less than this, relative to its own scale, is rounding: the row is *on* the boundary."""
+
+
+class BarrierHessian(NamedTuple):
+    """The Hessian of a potential on a domain, in the form a generator uses."""
+
+    inverse: Field
+    logdet: Array
+    grad_logdet: Array
+
+
+class Sections(NamedTuple):
+    """Distances (N, d) from x_j down and up to the ends of coordinate j's own section of the domain."""
+
+    below: Array
+    above: Array
+
+
+class Chart(NamedTuple):
+    """Affine coordinates x = C y + c of a domain that is flat inside a larger space."""
+
+    matrix: Array
+    offset: Array
+    domain: Domain
+
+    def pull(self, X: Array) -> Array:
+        """Coordinates y of points x."""
+        return (X - self.offset) @ np.linalg.pinv(self.matrix).T
+
+    def push(self, Y: Array) -> Array:
+        """Points x of coordinates y."""
+        return Y @ self.matrix.T + self.offset
+
+
+@dataclass(frozen=True)
+class Violations:
+    """Which rows break which constraint, and by how much.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Row numbers, in order.
+    constraints : tuple of str
+        The constraint each of them breaks (the worst one of the row).
+    amounts : ndarray of float
+        By how much: 0 for a row exactly on the boundary, positive outside.
+    n_rows : int
+        How many rows were examined.
+    """
+
+    rows: Index
+    constraints: tuple[str, ...]
+    amounts: Array
+    n_rows: int
+
+    def __len__(self) -> int:
+        return int(self.rows.size)
+
+    @property
+    def on_boundary(self) -> Mask:
+        """Whether each listed row is on the boundary, rather than outside."""
+        return self.amounts <= 0.0
+
+    def describe(self, most: int = 3) -> str:
+        """A sentence naming the first `most` rows."""
+        shown = [
+            f"row {row} ({name}, {'equality' if amount <= 0 else f'missed by {amount:.3g}'})"
+            for row, name, amount in zip(self.rows, self.constraints, self.amounts, strict=True)
+        ][:most]
+        rest = len(self) - len(shown)
+        return "; ".join(shown) + (f"; and {rest} more" if rest else "")
+
+    def __str__(self) -> str:
+        if not len(self):
+            return f"all {self.n_rows} rows are inside the domain"
+        return f"{len(self)} of {self.n_rows} rows are not inside the domain: {self.describe(10)}"
+
+
+class Domain(ABC):
+    """An open convex set Ω ⊂ ℝᵈ (or a flat one, such as the simplex) where the data live."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Number of columns of the data."""
+
+    @property
+    @abstractmethod
+    def is_bounded(self) -> bool:
+        """Whether the domain is a bounded set."""
+
+    @property
+    @abstractmethod
+    def has_boundary(self) -> bool:
+        """False only for the whole of ℝᵈ."""
+
+    @abstractmethod
+    def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
+        """Readable constraints, in the order of :meth:`margins`."""
+
+    @abstractmethod
+    def margins(self, X: Array) -> Array:
+        """Signed room (N, m) to each constraint in its own units: positive inside, 0 on it, negative outside."""
+
+    @abstractmethod
+    def margin_scales(self) -> Array:
+        """Natural scale (m,) of each margin, for telling rounding from a violation."""
+
+    @abstractmethod
+    def interior_point(self) -> Array:
+        """A point well inside the domain."""
+
+    @abstractmethod
+    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
+        """Euclidean distance (N,) to the boundary and its gradient (N, d) (almost everywhere)."""
+
+    @abstractmethod
+    def sections(self, X: Array) -> Sections:
+        """How far each coordinate can move alone before it leaves the domain (∞ where it never does)."""
+
+    @abstractmethod
+    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+        """Inverse Hessian, log-determinant and its gradient of φ = Σ ψ(slack), in the domain's own structure."""
+
+    @abstractmethod
+    def clip(self, X: Array, epsilon: float) -> Array:
+        """Move rows that touch the boundary inwards, so that no margin is below `epsilon`."""
+
+    @abstractmethod
+    def affine_image(self, B: Array, c: Array) -> Domain:
+        """The domain of x ↦ B x + c for x in this domain."""
+
+    @abstractmethod
+    def coordinate_facets(self) -> dict[int, list[float]] | None:
+        """Positions of the facets {x_j = v} if the boundary has no other parts, else None."""
+
+    @abstractmethod
+    def recession(self) -> Array | None:
+        """Rows a of a system a·v ≤ 0 whose solutions are the directions in which Ω is unbounded; None if bounded."""
+
+    @property
+    def chart(self) -> Chart | None:
+        """Full-dimensional coordinates, for a domain that is flat inside ℝᵈ."""
+        return None
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Column names the domain was written in, if any."""
+        return None
+
+    def for_columns(self, n_columns: int) -> Domain:
+        """The domain for data with `n_columns` columns, where its dimension was left open (a :class:`Ball`)."""
+        return self
+
+    def normalise(self, X: Array) -> Array:
+        """Rows with rounding removed (a simplex divides by the sum)."""
+        return X
+
+    def contains(self, X: Array) -> Mask:
+        """Whether each row is strictly inside the domain."""
+        X = self._points(X)
+        inside = np.ones(X.shape[0], dtype=bool)
+        for rows in row_chunks(X.shape[0], 2 * self.dimension):
+            inside[rows] = np.all(self.margins(X[rows]) > 0, axis=1)
+        return inside
+
+    def explain(self, X: Array, columns: Sequence[str] | None = None) -> Violations:
+        """The rows that are not strictly inside, with the constraint they break and by how much."""
+        X = self._points(X)
+        found: list[tuple[Index, Index, Array]] = []
+        for rows in row_chunks(X.shape[0], 2 * self.dimension):
+            margins = self.margins(X[rows])
+            if margins.size == 0 or margins.min() > 0:
+                continue
+            bad = np.flatnonzero(~np.all(margins > 0, axis=1))
+            relative = margins[bad] / self.margin_scales()
+            worst = np.argmin(np.where(np.isnan(relative), -np.inf, relative), axis=1)
+            smallest = relative[np.arange(bad.size), worst]
+            amount = np.where(smallest >= -BOUNDARY_TOLERANCE, 0.0, -margins[bad, worst])
+            found.append((bad + rows.start, worst, amount))
+        if not found:
+            return Violations(np.array([], dtype=np.intp), (), np.array([]), X.shape[0])
+        names = self.constraint_names(columns)
+        which = np.concatenate([f[1] for f in found])
+        return Violations(
+            np.concatenate([f[0] for f in found]),
+            tuple(names[k] for k in which),
+            np.concatenate([f[2] for f in found]),
+            X.shape[0],
+        )
+
+    def _points(self, X: Array) -> Array:
+        X = np.asarray(X, dtype=np.float64)
+        if X.ndim != 2 or X.shape[1] != self.dimension:
+            raise SpecificationError(
+                f"{self!r} expects an array of shape (rows, {self.dimension}), got shape {X.shape}."
+            )
+        return X
+
+    def _labels(self, columns: Sequence[str] | None) -> list[str]:
+        if columns is None:
+            columns = self.columns
+        return list(columns) if columns is not None else [f"x{j + 1}" for j in range(self.dimension)]
+
+
+def pull_inwards(X: Array, centre: Array, room: Array, room_at_centre: Array, epsilon: float) -> Array:
+    """Move each row towards `centre` just enough that every affine margin reaches `epsilon`.
+
+    `room` (N, m) are the margins of the rows, `room_at_centre` (m,) those of the centre. Margins are affine, so moving
+    by a fraction t changes a margin to ``(1 - t) room + t room_at_centre``.
+    """
+    target = np.minimum(epsilon, room_at_centre)
+    short = np.maximum(target - room, 0.0)
+    gap = np.maximum(room_at_centre - room, np.finfo(float).tiny)
+    t = np.clip((short / gap).max(axis=1, initial=0.0), 0.0, 1.0)[:, None]
+    return X + t * (centre - X)
+
+
+def check_affine(B: Array, c: Array, d: int) -> tuple[Array, Array]:
+    """Validate an invertible affine map of ℝᵈ."""
+    B, c = np.asarray(B, dtype=float), np.asarray(c, dtype=float)
+    if B.shape != (d, d) or c.shape != (d,):
+        raise SpecificationError(f"an affine map of ℝ^{d} needs B of shape ({d}, {d}) and c of shape ({d},).")
+    if not np.all(np.isfinite(B)) or np.linalg.cond(B) > 1e14:
+        raise SpecificationError("B must be invertible: it would flatten the domain.")
+    return B, c

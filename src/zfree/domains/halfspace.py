@@ -1,0 +1,60 @@
+"""A single inequality."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Array
+from zfree.domains.base import BarrierHessian, Domain, check_affine
+from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.validation import as_vector
+from zfree.errors import InvalidDomainError
+from zfree.fields import DiagonalPlusRankOne
+from zfree.potentials import SlackPotential
+
+
+class HalfSpace(Polyhedral):
+    """{x : a·x < b}. The potential is ψ(b − a·x) across the facet and ½‖·‖² along it: identity plus rank one."""
+
+    def __init__(self, a: ArrayLike, b: float) -> None:
+        self.a = as_vector(a, "a")
+        self.b = float(as_vector(b, "b")[0])
+        if not np.any(self.a):
+            raise InvalidDomainError("the normal a of a half-space must not be zero.")
+
+    def __repr__(self) -> str:
+        return f"HalfSpace(a={self.a.tolist()}, b={self.b!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HalfSpace) and np.array_equal(self.a, other.a) and self.b == other.b
+
+    def __hash__(self) -> int:
+        return hash((self.a.tobytes(), self.b))
+
+    @property
+    def dimension(self) -> int:
+        return int(self.a.size)
+
+    @property
+    def is_bounded(self) -> bool:
+        return False
+
+    @property
+    def inequalities(self) -> tuple[Array, Array]:
+        return self.a[None, :], np.array([self.b])
+
+    def interior_point(self) -> Array:
+        return self.a * (self.b / (self.a @ self.a)) - self.a / np.linalg.norm(self.a)
+
+    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+        square = float(self.a @ self.a)
+        inverse, log_curvature, ratio = potential.terms(self.b - X @ self.a)
+        normal = np.broadcast_to(self.a / np.sqrt(square), X.shape)
+        field = DiagonalPlusRankOne(np.ones_like(X), inverse / square - 1.0, normal)
+        return BarrierHessian(field, log_curvature + np.log(square), -ratio[:, None] * self.a)
+
+    def affine_image(self, B: Array, c: Array) -> Domain:
+        B, c = check_affine(B, c, self.dimension)
+        image = np.linalg.solve(B.T, self.a)
+        return HalfSpace(image, self.b + float(image @ c))

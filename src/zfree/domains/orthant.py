@@ -1,0 +1,49 @@
+"""The positive orthant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains.base import BarrierHessian
+from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.validation import check_dimension
+from zfree.fields import Diagonal
+from zfree.potentials import SlackPotential
+
+
+@dataclass(frozen=True)
+class Orthant(Polyhedral):
+    """ℝ₊ᵈ = {x : x_j > 0}: positive data. The barrier's Hessian is diagonal."""
+
+    d: int
+
+    def __post_init__(self) -> None:
+        check_dimension(self.d)
+
+    @property
+    def dimension(self) -> int:
+        return self.d
+
+    @property
+    def is_bounded(self) -> bool:
+        return False
+
+    @property
+    def inequalities(self) -> tuple[Array, Array]:
+        return -np.eye(self.d), np.zeros(self.d)
+
+    def slacks(self, X: Array) -> Array:
+        return X
+
+    def interior_point(self) -> Array:
+        return np.ones(self.d)
+
+    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+        inverse, log_curvature, ratio = potential.terms(X)
+        return BarrierHessian(Diagonal(inverse), log_curvature.sum(axis=1), ratio)
+
+    def clip(self, X: Array, epsilon: float) -> Array:
+        return np.maximum(X, epsilon)

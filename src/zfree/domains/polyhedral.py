@@ -1,0 +1,105 @@
+"""Domains cut out by half-spaces a·x < b: everything that follows from the slacks alone."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains.base import Domain, Sections, check_affine, pull_inwards
+
+
+class Polyhedral(Domain):
+    """The set {x : A x < b}. Subclasses say what A and b are and how their barrier's Hessian is structured."""
+
+    @property
+    @abstractmethod
+    def inequalities(self) -> tuple[Array, Array]:
+        """A (m, d) and b (m,) with Ω = {A x < b}."""
+
+    @property
+    def has_boundary(self) -> bool:
+        return self.inequalities[1].size > 0
+
+    def slacks(self, X: Array) -> Array:
+        """s_k(x) = b_k − a_k·x, shape (N, m)."""
+        A, b = self.inequalities
+        return b - X @ A.T
+
+    def margins(self, X: Array) -> Array:
+        return self.slacks(X)
+
+    def margin_scales(self) -> Array:
+        A, b = self.inequalities
+        return np.maximum(np.abs(b), np.linalg.norm(A, axis=1))
+
+    def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
+        labels = self._labels(columns)
+        return [describe_inequality(a, float(b), labels) for a, b in zip(*self.inequalities, strict=True)]
+
+    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
+        A, _ = self.inequalities
+        if not A.size:
+            return np.full(X.shape[0], np.inf), np.zeros_like(X)
+        norms = np.linalg.norm(A, axis=1)
+        distances = self.slacks(X) / norms
+        nearest = np.argmin(distances, axis=1)
+        return distances[np.arange(X.shape[0]), nearest], -(A / norms[:, None])[nearest]
+
+    def sections(self, X: Array) -> Sections:
+        A, _ = self.inequalities
+        slacks = self.slacks(X)
+        below = np.full(X.shape, np.inf)
+        above = np.full(X.shape, np.inf)
+        # Moving x_j by t changes slack k to s_k − a_kj t: facets with a_kj > 0 stop it above, a_kj < 0 below.
+        for k, j in zip(*np.nonzero(A), strict=True):
+            side = above if A[k, j] > 0 else below
+            np.minimum(side[:, j], slacks[:, k] / abs(A[k, j]), out=side[:, j])
+        return Sections(below, above)
+
+    def clip(self, X: Array, epsilon: float) -> Array:
+        centre = self.interior_point()
+        return pull_inwards(X, centre, self.slacks(X), self.slacks(centre[None])[0], epsilon)
+
+    def affine_image(self, B: Array, c: Array) -> Domain:
+        from zfree.domains.polytope import Polytope
+
+        B, c = check_affine(B, c, self.dimension)
+        A, b = self.inequalities
+        if not b.size:
+            return self
+        image = np.linalg.solve(B.T, A.T).T
+        return Polytope(image, b + image @ c)
+
+    def coordinate_facets(self) -> dict[int, list[float]] | None:
+        A, b = self.inequalities
+        facets: dict[int, list[float]] = {}
+        for a, level in zip(A, b, strict=True):
+            (nonzero,) = np.nonzero(a)
+            if nonzero.size != 1:
+                return None
+            j = int(nonzero[0])
+            facets.setdefault(j, []).append(float(level / a[j]))
+        return facets
+
+    def recession(self) -> Array | None:
+        return None if self.is_bounded else self.inequalities[0]
+
+
+def describe_inequality(a: Array, b: float, labels: Sequence[str]) -> str:
+    """Write a·x < b the way a person would: ``x1 > 0``, ``x1 + 2*x2 < 1``."""
+    (nonzero,) = np.nonzero(a)
+    if nonzero.size == 1:
+        j = int(nonzero[0])
+        return f"{labels[j]} {'<' if a[j] > 0 else '>'} {b / a[j] + 0.0:.6g}"
+    flip = np.all(a[nonzero] < 0)
+    coefficients, level, sign = (-a, -b, ">") if flip else (a, b, "<")
+    text = ""
+    for j in nonzero:
+        value = float(coefficients[j])
+        size = "" if abs(value) == 1 else f"{abs(value):.6g}*"
+        glue = (" - " if value < 0 else " + ") if text else ("-" if value < 0 else "")
+        text += f"{glue}{size}{labels[j]}"
+    return f"{text} {sign} {level + 0.0:.6g}"

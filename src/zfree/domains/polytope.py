@@ -1,0 +1,176 @@
+"""General polyhedra {x : A x < b}."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Array
+from zfree.domains.base import BarrierHessian
+from zfree.domains.inequalities import parse_inequalities
+from zfree.domains.linear_programs import (
+    chebyshev_centre,
+    contradictory_rows,
+    has_bounded_solutions,
+    redundant_rows,
+)
+from zfree.domains.polyhedral import Polyhedral, describe_inequality
+from zfree.errors import InvalidDomainError
+from zfree.fields import Dense
+from zfree.potentials import SlackPotential
+
+GRADING = 1e8
+"""Ratio of largest to smallest curvature at a point beyond which H is factorised by QR, not Cholesky."""
+
+
+class Polytope(Polyhedral):
+    """{x : A x < b}, bounded or not.
+
+    Parameters
+    ----------
+    A : array_like of shape (m, d)
+        One inequality per row.
+    b : array_like of shape (m,)
+        Right-hand sides.
+    columns : sequence of str, optional
+        Names of the d columns; checked against the data when those carry names.
+
+    Notes
+    -----
+    The barrier is :math:`\\phi(x) = \\sum_k \\psi(b_k - a_k \\cdot x)`, so
+    :math:`H = \\sum_k \\psi''(s_k) a_k a_k^\\top` and :math:`\\nabla\\log\\det H = -\\sum_k \\psi'''(s_k)\\,\\ell_k a_k` with the
+    leverages :math:`\\ell_k = a_k^\\top H^{-1} a_k`. Directions that no facet limits get the potential ½‖·‖².
+    """
+
+    def __init__(self, A: ArrayLike, b: ArrayLike, columns: Sequence[str] | None = None) -> None:
+        self.A, self.b = _check_system(A, b)
+        if columns is not None and len(columns) != self.A.shape[1]:
+            raise InvalidDomainError(f"{len(columns)} column names given for {self.A.shape[1]} columns of A.")
+        self._columns = None if columns is None else tuple(columns)
+        centre, radius = chebyshev_centre(self.A, self.b)
+        if radius <= 1e-12 * max(1.0, float(np.abs(self.b).max())):
+            raise InvalidDomainError(self._why_empty())
+        self._centre = centre
+
+    @classmethod
+    def from_inequalities(cls, text: str | Sequence[str], columns: Sequence[str] | None = None) -> Polytope:
+        """Build from readable inequalities such as ``"x1 + 2*x2 < 1"`` or ``"0 < dose < 2*weight"``.
+
+        Parameters
+        ----------
+        text : str or sequence of str
+            Linear inequalities; one string may hold several, separated by commas, semicolons or newlines. ``<=`` means
+            the same as ``<``: the domain is open. Names that are not identifiers go between backquotes.
+        columns : sequence of str, optional
+            Order of the columns of the data. Without it the names must be x1, x2, …
+
+        Examples
+        --------
+        >>> import zfree as zf
+        >>> zf.Polytope.from_inequalities("x1 > 0, x2 > 0, x1 + 2*x2 < 1")
+        Polytope("x1 > 0, x2 > 0, x1 + 2*x2 < 1")
+        """
+        A, b, names = parse_inequalities(text, columns)
+        return cls(A, b, names)
+
+    def __repr__(self) -> str:
+        names = self.constraint_names()
+        shown = names if len(names) <= 6 else [*names[:4], f"… {len(names) - 4} more"]
+        return f'Polytope("{", ".join(shown)}")'
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polytope) and np.array_equal(self.A, other.A) and np.array_equal(self.b, other.b)
+
+    def __hash__(self) -> int:
+        return hash((self.A.tobytes(), self.b.tobytes()))
+
+    @property
+    def dimension(self) -> int:
+        return int(self.A.shape[1])
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        return self._columns
+
+    @property
+    def inequalities(self) -> tuple[Array, Array]:
+        return self.A, self.b
+
+    @cached_property
+    def is_bounded(self) -> bool:  # type: ignore[override]
+        return has_bounded_solutions(self.A)
+
+    @cached_property
+    def redundant(self) -> tuple[int, ...]:
+        """Rows that cut nothing off. They do no harm to consistency, but they do add to the barrier."""
+        return redundant_rows(self.A, self.b)
+
+    def interior_point(self) -> Array:
+        return self._centre.copy()
+
+    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+        inverse, _, ratio = potential.terms(self.slacks(X))
+        curvature = 1.0 / inverse
+        inverse_hessian, logdet = self._invert(curvature)
+        leverages = inverse_hessian.reshape(len(X), -1) @ self._outer.T
+        return BarrierHessian(Dense(inverse_hessian), logdet, -(curvature * ratio * leverages) @ self.A)
+
+    @cached_property
+    def _outer(self) -> Array:
+        return (self.A[:, :, None] * self.A[:, None, :]).reshape(len(self.b), -1)
+
+    @cached_property
+    def _free_directions(self) -> Array:
+        """Orthonormal rows that span the directions no facet limits (the lineality space)."""
+        _, singular, rows = np.linalg.svd(self.A)
+        rank = int(np.sum(singular > 1e-12 * singular[0]))
+        return rows[rank:]
+
+    def _invert(self, curvature: Array) -> tuple[Array, Array]:
+        n, d = curvature.shape[0], self.dimension
+        free = self._free_directions
+        H = (curvature @ self._outer).reshape(n, d, d) + free.T @ free
+        graded = curvature.max(axis=1) > GRADING * curvature.min(axis=1)
+        inverse, logdet = np.empty_like(H), np.empty(n)
+        plain = ~graded
+        if plain.any():
+            factor = np.linalg.inv(np.linalg.cholesky(H[plain]))
+            inverse[plain] = np.swapaxes(factor, 1, 2) @ factor
+            logdet[plain] = -2.0 * np.log(np.einsum("njj->nj", factor)).sum(axis=1)
+        if graded.any():
+            # Close to a facet H = RᵀR is graded; QR of the rows √ψ'' a_k, largest first, keeps the small directions.
+            order = np.argsort(-curvature[graded], axis=1)
+            root = np.sqrt(np.take_along_axis(curvature[graded], order, axis=1))
+            stacked = root[:, :, None] * self.A[order]
+            tail = np.broadcast_to(free, (stacked.shape[0], *free.shape))
+            R = np.linalg.qr(np.concatenate([stacked, tail], axis=1), mode="r")
+            factor = np.linalg.inv(R)
+            inverse[graded] = factor @ np.swapaxes(factor, 1, 2)
+            logdet[graded] = 2.0 * np.log(np.abs(np.einsum("njj->nj", R))).sum(axis=1)
+        return inverse, logdet
+
+    def _why_empty(self) -> str:
+        labels = self._labels(None)
+        rows = contradictory_rows(self.A, self.b)
+        quoted = "; ".join(f"row {k}: {describe_inequality(self.A[k], float(self.b[k]), labels)}" for k in rows)
+        return f"the polytope is empty (no interior): these inequalities contradict each other: {quoted}. Relax one."
+
+
+def _check_system(A: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+    try:
+        A_, b_ = np.array(A, dtype=np.float64), np.array(b, dtype=np.float64, ndmin=1)
+    except (TypeError, ValueError) as error:
+        raise InvalidDomainError("A and b of a polytope must be numbers.") from error
+    if A_.ndim != 2 or b_.shape != (A_.shape[0],) or A_.size == 0:
+        raise InvalidDomainError(
+            f"a polytope needs A of shape (m, d) and b of shape (m,), got {A_.shape} and {b_.shape}."
+        )
+    if not (np.isfinite(A_).all() and np.isfinite(b_).all()):
+        raise InvalidDomainError("A and b of a polytope must be finite; leave out a row that constrains nothing.")
+    for k in np.flatnonzero(~A_.any(axis=1)):
+        raise InvalidDomainError(f"row {k} of A is zero: it constrains no coordinate. Leave it out.")
+    A_.flags.writeable = b_.flags.writeable = False
+    return A_, b_

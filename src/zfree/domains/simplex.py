@@ -1,0 +1,182 @@
+"""The solid simplex and the simplex of compositions: one barrier, seen from two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Array, Mask
+from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
+from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.validation import check_dimension
+from zfree.errors import DataError, SpecificationError
+from zfree.fields import DiagonalPlusRankOne
+from zfree.potentials import SlackPotential
+
+
+def _parts_barrier(potential: SlackPotential, parts: Array) -> BarrierHessian:
+    r"""Barrier of k parts that sum to one, as a matrix on all k of them.
+
+    In the chart that drops any one part, :math:`H = \mathrm{diag}(\psi'') + \psi''_0 11^\top`. Mapped back to all parts its
+    inverse is :math:`\mathrm{diag}(w) - w w^\top / W` with :math:`w = 1/\psi''`, :math:`W = \sum w`, whichever part was
+    dropped; so are :math:`\log\det H = \sum\log\psi'' + \log W` and the gradient below, along the simplex.
+    """
+    w, log_curvature, ratio = potential.terms(parts)
+    total = w.sum(axis=1)
+    inverse = DiagonalPlusRankOne(w, -1.0 / total, w)
+    gradient = ratio * (1.0 - w / total[:, None])
+    return BarrierHessian(inverse, log_curvature.sum(axis=1) + np.log(total), gradient)
+
+
+@dataclass(frozen=True)
+class SolidSimplex(Polyhedral):
+    """Sᵈ = {x : x_j > 0, Σ x_j < 1}, d free coordinates. The inverse Hessian is diagonal plus rank one."""
+
+    d: int
+
+    def __post_init__(self) -> None:
+        check_dimension(self.d)
+
+    @property
+    def dimension(self) -> int:
+        return self.d
+
+    @property
+    def is_bounded(self) -> bool:
+        return True
+
+    @property
+    def inequalities(self) -> tuple[Array, Array]:
+        return np.vstack([-np.eye(self.d), np.ones(self.d)]), np.r_[np.zeros(self.d), 1.0]
+
+    def slacks(self, X: Array) -> Array:
+        return np.concatenate([X, 1.0 - X.sum(axis=1, keepdims=True)], axis=1)
+
+    def interior_point(self) -> Array:
+        return np.full(self.d, 1.0 / (self.d + 1))
+
+    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+        parts = _parts_barrier(potential, self.slacks(X))
+        inverse = parts.inverse
+        assert isinstance(inverse, DiagonalPlusRankOne)
+        d = self.d
+        field = DiagonalPlusRankOne(inverse.delta[:, :d], inverse.sigma, inverse.u[:, :d])
+        # The last part is 1 − Σ x: its derivative along x_j is −1.
+        return BarrierHessian(field, parts.logdet, parts.grad_logdet[:, :d] - parts.grad_logdet[:, d:])
+
+
+@dataclass(frozen=True)
+class Simplex(Domain):
+    """Δ^(d−1) = {x : x_j > 0, Σ x_j = 1}: compositions of d parts.
+
+    Parameters
+    ----------
+    d : int
+        Number of parts (columns), at least 2.
+    drop : int
+        The part left out by :attr:`chart`. It does not matter to a :class:`~zfree.Barrier`; it does to baselines such as
+        the distance to the boundary, which are defined in the chart.
+    tolerance : float
+        How far a row may be from summing to one. Rows within it are divided by their sum.
+    """
+
+    d: int
+    drop: int = -1
+    tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        check_dimension(self.d, smallest=2)
+        if not -self.d <= self.drop < self.d:
+            raise SpecificationError(f"drop must name one of the {self.d} parts, got {self.drop}.")
+
+    @property
+    def dimension(self) -> int:
+        return self.d
+
+    @property
+    def is_bounded(self) -> bool:
+        return True
+
+    @property
+    def has_boundary(self) -> bool:
+        return True
+
+    @property
+    def _kept(self) -> Mask:
+        return np.arange(self.d) != self.drop % self.d
+
+    @property
+    def chart(self) -> Chart:
+        """Coordinates on S^(d−1): all parts but the dropped one (paper, "Dirichlet Model")."""
+        matrix = np.zeros((self.d, self.d - 1))
+        matrix[self._kept] = np.eye(self.d - 1)
+        matrix[self.drop] = -1.0
+        return Chart(matrix, (~self._kept).astype(float), SolidSimplex(self.d - 1))
+
+    @staticmethod
+    def closure(X: ArrayLike) -> Array:
+        """Divide each row of non-negative amounts or counts by its sum."""
+        amounts = np.asarray(X, dtype=np.float64)
+        totals = amounts.sum(axis=-1, keepdims=True)
+        if not np.all(totals > 0):
+            row = int(np.flatnonzero(~(totals[..., 0] > 0))[0])
+            raise DataError(f"row {row} has no positive total: it cannot be made a composition. Leave it out.")
+        return amounts / totals
+
+    def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
+        return [f"{label} > 0" for label in self._labels(columns)] + [
+            f"parts sum to 1 within {self.tolerance:g}"
+        ]
+
+    def margins(self, X: Array) -> Array:
+        # A row that sums to one within the tolerance has room to spare, so only a gross miss shows.
+        room = self.tolerance - np.abs(X.sum(axis=1, keepdims=True) - 1.0)
+        return np.concatenate([X, np.where(room >= 0, 1.0, room)], axis=1)
+
+    def margin_scales(self) -> Array:
+        return np.ones(self.d + 1)
+
+    def normalise(self, X: Array) -> Array:
+        return X / X.sum(axis=1, keepdims=True)
+
+    def interior_point(self) -> Array:
+        return np.full(self.d, 1.0 / self.d)
+
+    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
+        """Euclidean distance in the chart S^(d−1), with the gradient in the chart's coordinates embedded back."""
+        distance, gradient = SolidSimplex(self.d - 1).boundary_distance(X[:, self._kept])
+        full = np.zeros_like(X)
+        full[:, self._kept] = gradient
+        return distance, full
+
+    def sections(self, X: Array) -> Sections:
+        """Sections of the chart S^(d−1): a part grows at the expense of the dropped one, which has none (∞)."""
+        below, above = np.full(X.shape, np.inf), np.full(X.shape, np.inf)
+        inner = SolidSimplex(self.d - 1).sections(X[:, self._kept])
+        below[:, self._kept], above[:, self._kept] = inner
+        return Sections(below, above)
+
+    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+        return _parts_barrier(potential, X)
+
+    def clip(self, X: Array, epsilon: float) -> Array:
+        """Raise parts below `epsilon` to it and close again (multiplicative replacement)."""
+        low = X < epsilon
+        lifted = np.where(low, epsilon, X)
+        missing = 1.0 - lifted.sum(axis=1, keepdims=True)
+        others = np.where(low, 0.0, X).sum(axis=1, keepdims=True)
+        return np.where(low, epsilon, X * (1.0 + missing / np.where(others > 0, others, 1.0)))
+
+    def affine_image(self, B: Array, c: Array) -> Domain:
+        raise SpecificationError(
+            "an affine image of the simplex is no simplex; map its chart instead: Simplex(d).chart.domain.affine_image(B, c)."
+        )
+
+    def coordinate_facets(self) -> dict[int, list[float]] | None:
+        return None
+
+    def recession(self) -> Array | None:
+        return None

@@ -1,0 +1,19 @@
+"""scikit-learn estimators: the only place that imports scikit-learn and validates what a user passes."""
+
+from zfree.estimators.family import ExponentialFamily
+from zfree.estimators.interaction import LogNormal, PowerInteraction
+from zfree.estimators.pairwise import Gaussian, TruncatedGaussian
+from zfree.estimators.ranking import rank
+from zfree.estimators.separable import Dirichlet, Exponential, Gamma
+
+__all__ = [
+    "Dirichlet",
+    "Exponential",
+    "ExponentialFamily",
+    "Gamma",
+    "Gaussian",
+    "LogNormal",
+    "PowerInteraction",
+    "TruncatedGaussian",
+    "rank",
+]

@@ -1,0 +1,137 @@
+"""Any exponential family on any domain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zfree.domains import Domain, RealSpace
+from zfree.errors import SpecificationError
+from zfree.estimators.base import Data, ScoreMatchingEstimator
+from zfree.generators import Barrier, Generator
+from zfree.inference import FitResult
+from zfree.models import CustomModel, Model
+from zfree.solvers import Restriction
+
+
+class ExponentialFamily(ScoreMatchingEstimator):
+    r""":math:`\log p(x) = \theta^\top t(x) + b(x) - \log Z(\theta)` for your own t and b.
+
+    Parameters
+    ----------
+    statistic : callable
+        t, batched: (n, d) → (n, r). Written with torch operations it is differentiated automatically; or pass
+        `jacobian` and `hessian`, and then numpy will do.
+    base : callable, optional
+        b: (n, d) → (n,).
+    domain : Domain, optional
+        ℝᵈ by default.
+    generator : Generator, optional
+        The weight; ``Barrier(power=4/3)`` by default (the identity on ℝᵈ).
+    jacobian, hessian : callable, optional
+        Derivatives of t: (n, r, d) and (n, r, d, d).
+    base_gradient, base_hessian : callable, optional
+        Derivatives of b: (n, d) and (n, d, d).
+    names : sequence of str, optional
+        Names of the r parameters; theta[0], theta[1], … by default.
+    fixed, ridge, boundary, boundary_eps
+        See :class:`Dirichlet`.
+
+    Attributes
+    ----------
+    theta_, theta_se_ : ndarray of shape (r,)
+    result_ : FitResult
+
+    Examples
+    --------
+    A gamma distribution, derivatives given:
+
+    >>> import numpy as np, zfree as zf
+    >>> x = np.random.default_rng(0).gamma(3.0, 1 / 2.0, size=(4000, 1))
+    >>> est = zf.ExponentialFamily(
+    ...     statistic=lambda X: np.concatenate([np.log(X), -X], axis=1),
+    ...     jacobian=lambda X: np.stack([1 / X, -np.ones_like(X)], axis=1),
+    ...     hessian=lambda X: np.stack([-1 / X**2, np.zeros_like(X)], axis=1)[..., None],
+    ...     names=["shape - 1", "rate"],
+    ...     domain=zf.Orthant(1),
+    ...     generator=zf.Barrier.entropy(),
+    ... ).fit(x)
+    >>> est.theta_.round(1)
+    array([2., 2.])
+    """
+
+    def __init__(
+        self,
+        statistic: Callable[[Any], Any] | None = None,
+        base: Callable[[Any], Any] | None = None,
+        *,
+        domain: Domain | None = None,
+        generator: Generator | None = None,
+        jacobian: Callable[[Any], Any] | None = None,
+        hessian: Callable[[Any], Any] | None = None,
+        base_gradient: Callable[[Any], Any] | None = None,
+        base_hessian: Callable[[Any], Any] | None = None,
+        names: Sequence[str] | None = None,
+        fixed: Mapping[str, float] | None = None,
+        ridge: float = 0.0,
+        boundary: str = "raise",
+        boundary_eps: float | None = None,
+    ) -> None:
+        self.statistic = statistic
+        self.base = base
+        self.domain = domain
+        self.generator = generator
+        self.jacobian = jacobian
+        self.hessian = hessian
+        self.base_gradient = base_gradient
+        self.base_hessian = base_hessian
+        self.names = names
+        self.fixed = fixed
+        self.ridge = ridge
+        self.boundary = boundary
+        self.boundary_eps = boundary_eps
+
+    def _domain(self, n_columns: int) -> Domain:
+        return RealSpace(n_columns) if self.domain is None else self.domain
+
+    def _default_generator(self) -> Generator:
+        return Barrier(power=4 / 3)
+
+    def _specify(self, data: Data) -> tuple[Model, Restriction]:
+        if self.statistic is None:
+            raise SpecificationError("ExponentialFamily needs statistic=, the function t(x).")
+        n_parameters = self._count_parameters(data)
+        names = [f"theta[{k}]" for k in range(n_parameters)] if self.names is None else list(self.names)
+        if len(names) != n_parameters:
+            raise SpecificationError(f"{len(names)} names given for {n_parameters} statistics.")
+        model = CustomModel(
+            data.X.shape[1],
+            names,
+            self.statistic,
+            self.jacobian,
+            self.hessian,
+            self.base,
+            self.base_gradient,
+            self.base_hessian,
+        )
+        return model, Restriction.none(n_parameters)
+
+    def _count_parameters(self, data: Data) -> int:
+        assert self.statistic is not None
+        if self.jacobian is not None:
+            t = np.asarray(self.statistic(data.X[:1]))
+        else:
+            from zfree.autodiff import evaluate
+
+            t = evaluate(self.statistic, data.X[:1], "the statistic")
+        if t.ndim != 2 or t.shape[0] != 1 or t.shape[1] == 0:
+            raise SpecificationError(
+                f"the statistic must map (n, {data.X.shape[1]}) to (n, r); for one row it returned shape {t.shape}."
+            )
+        return int(t.shape[1])
+
+    def _learn(self, result: FitResult) -> None:
+        self.theta_ = result.theta
+        self.theta_se_ = result.standard_errors

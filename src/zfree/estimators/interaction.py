@@ -1,0 +1,159 @@
+"""Interactions of powers or logarithms of positive columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Array
+from zfree.domains import Domain, Orthant
+from zfree.errors import SpecificationError
+from zfree.estimators.base import Data
+from zfree.estimators.pairwise import _GaussianEstimator, _PairwiseEstimator
+from zfree.generators import Barrier, Generator
+from zfree.inference import FitResult
+from zfree.models import LogNormalModel, PairwiseModel
+
+
+class LogNormal(_GaussianEstimator):
+    r"""Multivariate log-normal: log x is Gaussian with mean μ and precision K.
+
+    Parameters
+    ----------
+    generator : Generator, optional
+        The weight; ``Barrier.log(det_power=0)``, that is h(x) = x², by default, with which the estimate is the sample mean
+        and inverse covariance of log x.
+    structure, mask, precision, fixed, positive_definite, ridge, boundary, boundary_eps
+        See :class:`TruncatedGaussian`.
+
+    Attributes
+    ----------
+    mean_, precision_, covariance_ : ndarray
+        Of log x.
+    mean_se_, precision_se_, covariance_se_ : ndarray
+    result_ : FitResult
+    """
+
+    def __init__(
+        self,
+        generator: Generator | None = None,
+        *,
+        structure: str = "full",
+        mask: ArrayLike | None = None,
+        precision: ArrayLike | None = None,
+        fixed: Mapping[str, float] | None = None,
+        positive_definite: bool = False,
+        ridge: float = 0.0,
+        boundary: str = "raise",
+        boundary_eps: float | None = None,
+    ) -> None:
+        self.generator = generator
+        self.structure = structure
+        self.mask = mask
+        self.precision = precision
+        self.fixed = fixed
+        self.positive_definite = positive_definite
+        self.ridge = ridge
+        self.boundary = boundary
+        self.boundary_eps = boundary_eps
+
+    def _domain(self, n_columns: int) -> Domain:
+        return Orthant(n_columns)
+
+    def _default_generator(self) -> Generator:
+        return Barrier.log(det_power=0.0)
+
+    @staticmethod
+    def _scale(X: Array) -> Array:
+        return np.log(X)
+
+    def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
+        return LogNormalModel(data.columns, pairs=pairs, center=center)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class PowerInteraction(_PairwiseEstimator):
+    r"""The a–b family of Yu, Drton and Shojaie (2019) on the positive orthant,
+
+    .. math:: p(x) \propto \exp\bigl(-\tfrac{1}{2a} (x^a)^\top K x^a + \tfrac1b \eta^\top x^b\bigr), \quad x^0/0 := \log x .
+
+    a = b = 1 is the truncated Gaussian, a = b = ½ the exponential square-root model, a = ½, b = 0 the gamma model.
+
+    Parameters
+    ----------
+    a, b : float
+        Exponents ≥ 0; 0 stands for the logarithm.
+    generator : Generator, optional
+        The weight; ``Barrier(power=1, det_power=0)``, that is h(x) = x, by default.
+    structure, mask, precision, fixed, positive_definite, ridge, boundary, boundary_eps
+        See :class:`TruncatedGaussian`.
+
+    Attributes
+    ----------
+    precision_, precision_se_ : ndarray of shape (d, d)
+        K.
+    eta_, eta_se_ : ndarray of shape (d,)
+    result_ : FitResult
+    """
+
+    def __init__(
+        self,
+        a: float = 1.0,
+        b: float = 1.0,
+        generator: Generator | None = None,
+        *,
+        structure: str = "full",
+        mask: ArrayLike | None = None,
+        precision: ArrayLike | None = None,
+        fixed: Mapping[str, float] | None = None,
+        positive_definite: bool = False,
+        ridge: float = 0.0,
+        boundary: str = "raise",
+        boundary_eps: float | None = None,
+    ) -> None:
+        self.a = a
+        self.b = b
+        self.generator = generator
+        self.structure = structure
+        self.mask = mask
+        self.precision = precision
+        self.fixed = fixed
+        self.positive_definite = positive_definite
+        self.ridge = ridge
+        self.boundary = boundary
+        self.boundary_eps = boundary_eps
+
+    def _domain(self, n_columns: int) -> Domain:
+        return Orthant(n_columns)
+
+    def _default_generator(self) -> Generator:
+        return Barrier(power=1.0, det_power=0.0)
+
+    def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
+        for name, value in (("a", self.a), ("b", self.b)):
+            if not (np.isfinite(value) and value >= 0):
+                raise SpecificationError(f"the exponent {name} must be a number ≥ 0, got {value!r}.")
+        if self.a != self.b:
+            shift = np.zeros_like(center)
+        else:
+            u = np.log(data.X) if self.a == 0 else data.X**self.a
+            shift = np.average(u, axis=0, weights=data.weight) if center.any() else center
+        return PairwiseModel(data.columns, a=self.a, b=self.b, pairs=pairs, center=shift)
+
+    def _learn(self, result: FitResult) -> None:
+        super()._learn(result)
+        d = result.model.dimension
+        self.eta_ = result.theta[-d:]
+        self.eta_se_ = result.standard_errors[-d:]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

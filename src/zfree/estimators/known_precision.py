@@ -1,0 +1,55 @@
+"""Which entries of a precision matrix are parameters, and which are known."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Index
+from zfree.errors import SpecificationError
+from zfree.models import PairwiseModel
+from zfree.solvers import Restriction
+
+
+def chosen_pairs(d: int, structure: str, mask: ArrayLike | None) -> tuple[Index, Index]:
+    """Entries (j ≤ k) of K that may differ from zero."""
+    if structure not in ("full", "diagonal"):
+        raise SpecificationError(f'structure must be "full" or "diagonal", got {structure!r}.')
+    if mask is None:
+        allowed = np.ones((d, d), dtype=bool) if structure == "full" else np.eye(d, dtype=bool)
+    else:
+        if structure == "diagonal":
+            raise SpecificationError('a mask and structure="diagonal" contradict each other: give one of them.')
+        allowed = np.array(mask, dtype=bool)
+        if allowed.shape != (d, d):
+            raise SpecificationError(f"mask must have shape ({d}, {d}) for {d} columns, got {allowed.shape}.")
+        if (allowed != allowed.T).any():
+            j, k = np.argwhere(allowed != allowed.T)[0]
+            raise SpecificationError(f"mask must be symmetric: entries ({j}, {k}) and ({k}, {j}) differ.")
+        np.fill_diagonal(allowed, True)
+    rows, cols = np.nonzero(np.triu(allowed))
+    return rows, cols
+
+
+def known_entries(precision: ArrayLike | None, model: PairwiseModel) -> Restriction:
+    """Hold the entries of K that `precision` gives (those that are not NaN)."""
+    restriction = Restriction.none(model.n_parameters)
+    if precision is None:
+        return restriction
+    d = model.dimension
+    known = np.asarray(precision, dtype=float)
+    if known.shape != (d, d):
+        raise SpecificationError(f"a known precision must have shape ({d}, {d}), got {known.shape}.")
+    given = ~np.isnan(known)
+    if np.isinf(known).any() or (given != given.T).any() or not np.allclose(known, known.T, equal_nan=True):
+        raise SpecificationError("a known precision must be symmetric and finite, with NaN where it is not known.")
+    inside = np.zeros((d, d), dtype=bool)
+    inside[model.rows, model.cols] = inside[model.cols, model.rows] = True
+    if np.any(given & ~inside & (known != 0)):
+        j, k = np.argwhere(given & ~inside & (known != 0))[0]
+        raise SpecificationError(f"entry ({j}, {k}) of precision is {known[j, k]:.6g}, but the mask says it is zero.")
+    held = given[model.rows, model.cols]
+    values, free = restriction.values.copy(), restriction.free.copy()
+    values[: model.n_pairs][held] = known[model.rows, model.cols][held]
+    free[: model.n_pairs] = ~held
+    return Restriction(values, free)

@@ -1,0 +1,287 @@
+"""Gaussian, truncated Gaussian, log-normal and power interactions: models with a precision matrix K."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Array
+from zfree.domains import Domain, Orthant, RealSpace
+from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError
+from zfree.estimators.base import Data, ScoreMatchingEstimator
+from zfree.estimators.known_precision import chosen_pairs, known_entries
+from zfree.generators import Barrier, Generator, Identity
+from zfree.inference import FitResult, as_result, estimate, is_normalisable
+from zfree.models import Model, PairwiseModel
+from zfree.moments import Problem
+from zfree.solvers import Restriction, solve, solve_positive_definite
+
+FLOOR = 1e-6
+"""Smallest eigenvalue of a positive-definite estimate, relative to the mean of the diagonal of 1/variance."""
+
+
+class _PairwiseEstimator(ScoreMatchingEstimator):
+    """A model with a symmetric interaction matrix K, of which entries may be masked or known."""
+
+    structure: str
+    mask: ArrayLike | None
+    precision: ArrayLike | None
+    positive_definite: bool
+
+    _full_dimensional = True
+
+    @abstractmethod
+    def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
+        """The model over these entries of K."""
+
+    @staticmethod
+    def _scale(X: Array) -> Array:
+        """The data as K sees them."""
+        return X
+
+    def _known_mean(self, d: int) -> Array | None:
+        return None
+
+    def _specify(self, data: Data) -> tuple[Model, Restriction]:
+        d = data.X.shape[1]
+        scale = self._scale(data.X)
+        constant = np.flatnonzero(scale.min(axis=0) == scale.max(axis=0))
+        if constant.size:
+            j = int(constant[0])
+            raise DataError(
+                f"column {data.columns[j]!r} is constant ({data.X[0, j]:.6g} in all {len(data.X)} rows): its precision "
+                "is not determined. Drop the column."
+            )
+        pairs = chosen_pairs(d, self.structure, self.mask)
+        mean = self._known_mean(d)
+        if mean is not None:
+            center = mean
+        elif any(name.startswith("eta[") for name in self.fixed or {}):
+            center = np.zeros(d)
+        else:
+            center = np.average(scale, axis=0, weights=data.weight)
+        model = self._model(data, pairs, center)
+        return model, known_entries(self.precision, model)
+
+    def _estimate(self, problem: Problem, restriction: Restriction, notes: tuple[str, ...]) -> FitResult:
+        model = problem.model
+        assert isinstance(model, PairwiseModel)
+        if not self.positive_definite:
+            result = estimate(problem, restriction, ridge=self.ridge, notes=notes)
+            return self._remark_on_definiteness(result, model)
+        floor = FLOOR * float(np.mean(1.0 / np.var(self._scale(problem.X), axis=0)))
+        moments = problem.moments()
+        try:
+            start: Array | None = solve(moments, restriction, model.names, self.ridge).theta
+        except SingularMomentsError:
+            start = None
+        cone = solve_positive_definite(moments, model, restriction, start, floor, self.ridge)
+        if not cone.active:
+            return estimate(problem, restriction, ridge=self.ridge, notes=notes)
+        note = (
+            f"K is held at its smallest allowed eigenvalue {floor:.3g} (positive_definite=True): standard errors are not "
+            "available there."
+        )
+        unknown = np.where(np.multiply.outer(restriction.free, restriction.free), np.nan, 0.0)
+        return as_result(problem, moments, cone.theta, unknown, restriction, (*notes, note))
+
+    def _remark_on_definiteness(self, result: FitResult, model: PairwiseModel) -> FitResult:
+        values = np.linalg.eigvalsh(model.matrix(result.theta))
+        if values[0] > 0:
+            return result
+        recession = np.zeros((0, model.dimension)) if model.a == 0.0 else result.domain.recession()
+        normalisable = is_normalisable(model.matrix(result.theta), recession)
+        verdict = {
+            True: f"the density is still normalisable on {result.domain!r}, so this is a legitimate estimate",
+            False: f"the density cannot be normalised on {result.domain!r}, so this is no distribution",
+            None: f"whether the density can be normalised on {result.domain!r} could not be decided",
+        }[normalisable]
+        note = (
+            f"the estimated K is not positive definite ({int((values <= 0).sum())} of {values.size} eigenvalues are not positive, "
+            f"the smallest is {values[0]:.4g}); {verdict}. Pass positive_definite=True for the best positive-definite K."
+        )
+        warnings.warn(note, NotPositiveDefiniteWarning, stacklevel=5)
+        return result.with_note(note)
+
+    def _learn(self, result: FitResult) -> None:
+        model = result.model
+        assert isinstance(model, PairwiseModel)
+        self.precision_ = model.matrix(result.theta)
+
+    def _matrix_of(self, which: str) -> Array:
+        p = self.result_.parameters(which)
+        model = self.result_.model
+        assert isinstance(model, PairwiseModel)
+        se = np.zeros((model.dimension, model.dimension))
+        rows, cols = (model.rows, model.cols) if which == "precision" else np.triu_indices(model.dimension)
+        se[rows, cols] = se[cols, rows] = p.standard_errors
+        return se
+
+    @property
+    def precision_se_(self) -> Array:
+        """Standard errors of `precision_` (0 where an entry is known)."""
+        return self._matrix_of("precision")
+
+
+class _GaussianEstimator(_PairwiseEstimator):
+    """Adds the mean and the covariance, by the delta method."""
+
+    @property
+    def mean_(self) -> Array:
+        """Location μ = K⁻¹η of the untruncated Gaussian."""
+        return self.result_.parameters("mean").values
+
+    @property
+    def mean_se_(self) -> Array:
+        """Standard errors of `mean_`."""
+        return self.result_.parameters("mean").standard_errors
+
+    @property
+    def covariance_(self) -> Array:
+        """K⁻¹, the covariance of the untruncated Gaussian."""
+        return np.linalg.inv(self.precision_)
+
+    @property
+    def covariance_se_(self) -> Array:
+        """Standard errors of `covariance_`."""
+        return self._matrix_of("covariance")
+
+
+class TruncatedGaussian(_GaussianEstimator):
+    r"""Gaussian restricted to a domain, :math:`p(x) \propto \exp(-\tfrac12 (x-\mu)^\top K (x-\mu))` on Ω.
+
+    Parameters
+    ----------
+    domain : Domain, optional
+        Where the data live; the positive orthant by default. On :class:`~zfree.Simplex` the Gaussian is in the parts that
+        its chart keeps.
+    generator : Generator, optional
+        The weight; ``Barrier(power=4/3)``, the paper's φ₁, by default.
+    structure : {"full", "diagonal"}
+        Which entries of K are free.
+    mask : array_like of bool of shape (d, d), optional
+        True where K may differ from zero (symmetric; the diagonal is always included).
+    mean : array_like of shape (d,), optional
+        The mean, if it is known.
+    precision : array_like of shape (d, d), optional
+        Known entries of K; NaN where an entry is to be estimated.
+    fixed : dict, optional
+        Known natural parameters by name: ``{"K[x1,x2]": 0.5, "eta[x1]": 0.0}`` with η = Kμ.
+    positive_definite : bool
+        Minimise the same objective over positive-definite K only.
+    ridge : float
+        Multiplies the diagonal of Γ by 1 + ridge, which shrinks K towards 0 and the mean towards that of the data.
+    boundary : {"raise", "drop", "clip"}
+        What to do with rows exactly on the boundary.
+    boundary_eps : float, optional
+        How far inside ``"clip"`` moves them.
+
+    Attributes
+    ----------
+    mean_, precision_, covariance_ : ndarray
+        μ, K and K⁻¹: parameters of the Gaussian *before* truncation.
+    mean_se_, precision_se_, covariance_se_ : ndarray
+        Their standard errors, by the delta method.
+    result_ : FitResult
+    domain_, generator_
+
+    Examples
+    --------
+    >>> import numpy as np, zfree as zf
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal([1.0, 0.5], 1.0, size=(40_000, 2))
+    >>> X = X[(X > 0).all(axis=1)]
+    >>> est = zf.TruncatedGaussian(domain=zf.Orthant(2), generator=zf.Barrier(power=4/3)).fit(X)
+    >>> est.mean_.round(1)
+    array([1. , 0.5])
+    """
+
+    def __init__(
+        self,
+        domain: Domain | None = None,
+        generator: Generator | None = None,
+        *,
+        structure: str = "full",
+        mask: ArrayLike | None = None,
+        mean: ArrayLike | None = None,
+        precision: ArrayLike | None = None,
+        fixed: Mapping[str, float] | None = None,
+        positive_definite: bool = False,
+        ridge: float = 0.0,
+        boundary: str = "raise",
+        boundary_eps: float | None = None,
+    ) -> None:
+        self.domain = domain
+        self.generator = generator
+        self.structure = structure
+        self.mask = mask
+        self.mean = mean
+        self.precision = precision
+        self.fixed = fixed
+        self.positive_definite = positive_definite
+        self.ridge = ridge
+        self.boundary = boundary
+        self.boundary_eps = boundary_eps
+
+    def _domain(self, n_columns: int) -> Domain:
+        return Orthant(n_columns) if self.domain is None else self.domain
+
+    def _default_generator(self) -> Generator:
+        return Barrier(power=4 / 3)
+
+    def _known_mean(self, d: int) -> Array | None:
+        if self.mean is None:
+            return None
+        mean = np.asarray(self.mean, dtype=float)
+        if mean.shape != (d,) or not np.isfinite(mean).all():
+            raise SpecificationError(f"a known mean must be {d} finite numbers, one per column; got {self.mean!r}.")
+        return mean
+
+    def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
+        return PairwiseModel(data.columns, pairs=pairs, linear=self.mean is None, center=center)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.domain is None
+        return tags
+
+
+class Gaussian(TruncatedGaussian):
+    """Gaussian on the whole of ℝᵈ; with D = I the estimate is the sample mean and inverse covariance.
+
+    Parameters are those of :class:`TruncatedGaussian` without a domain and its boundary.
+    """
+
+    def __init__(
+        self,
+        generator: Generator | None = None,
+        *,
+        structure: str = "full",
+        mask: ArrayLike | None = None,
+        mean: ArrayLike | None = None,
+        precision: ArrayLike | None = None,
+        fixed: Mapping[str, float] | None = None,
+        positive_definite: bool = False,
+        ridge: float = 0.0,
+    ) -> None:
+        super().__init__(
+            generator=generator,
+            structure=structure,
+            mask=mask,
+            mean=mean,
+            precision=precision,
+            fixed=fixed,
+            positive_definite=positive_definite,
+            ridge=ridge,
+        )
+
+    def _domain(self, n_columns: int) -> Domain:
+        return RealSpace(n_columns)
+
+    def _default_generator(self) -> Generator:
+        return Identity()

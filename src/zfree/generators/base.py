@@ -1,0 +1,68 @@
+"""A generator D(x) and its column divergence ∇·D(x): the weight of generalized score matching."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains import Domain
+from zfree.fields import Dense, Field
+
+
+class GeneratorValue(NamedTuple):
+    r"""A generator at N points: :math:`D_i = e^{\text{log\_weight}_i}\,\text{field}_i`, and ∇·D in the same unit.
+
+    The weight is carried as a logarithm because :math:`\det(H)^{-\gamma}` leaves the range of floating point in high
+    dimension, while the estimate does not change when D is multiplied by a constant.
+    """
+
+    log_weight: Array
+    field: Field
+    divergence: Array
+
+
+class Vanishing(NamedTuple):
+    """Whether D n → 0 on the boundary (Proposition 3.2's condition), and why not."""
+
+    holds: bool
+    reason: str = ""
+
+
+class Generator(ABC):
+    """A symmetric positive-definite matrix field D on a domain."""
+
+    intrinsic: bool = False
+    """Whether :meth:`on_domain` works on a flat domain itself; otherwise it is called in the domain's chart."""
+
+    @abstractmethod
+    def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
+        """D and ∇·D at the rows of `X`, all strictly inside `domain`."""
+
+    @abstractmethod
+    def vanishing(self, domain: Domain) -> Vanishing:
+        """Whether D vanishes across the boundary of `domain`, so that the estimate is consistent."""
+
+    def evaluate(self, domain: Domain, X: Array) -> GeneratorValue:
+        """D and ∇·D in the coordinates of the data.
+
+        On a flat domain x = C y + c a generator of the chart is carried over as :math:`C D C^\\top`; models then work with
+        all columns, and no Jacobian of the chart appears anywhere else.
+        """
+        chart = domain.chart
+        if chart is None or self.intrinsic:
+            return self.on_domain(domain, X)
+        inner = self.on_domain(chart.domain, chart.pull(X))
+        C = chart.matrix
+        dense = np.matmul(np.matmul(C, inner.field.dense()), C.T)
+        return GeneratorValue(inner.log_weight, Dense(dense), inner.divergence @ C.T)
+
+    def check(self, domain: Domain) -> Vanishing:
+        """:meth:`vanishing`, in the chart where the generator works there."""
+        if not domain.has_boundary:
+            return Vanishing(True)
+        if domain.chart is not None and not self.intrinsic:
+            return self.vanishing(domain.chart.domain)
+        return self.vanishing(domain)

@@ -1,0 +1,42 @@
+"""Truncated score matching: the distance to the boundary as the weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains import Domain
+from zfree.errors import SpecificationError
+from zfree.fields import Scalar
+from zfree.generators.base import Generator, GeneratorValue, Vanishing
+
+
+@dataclass(frozen=True)
+class BoundaryDistance(Generator):
+    """D = dist(x, ∂Ω) · I: Liu, Kanamori and Williams (2022).
+
+    Parameters
+    ----------
+    cap : float, optional
+        Use min(distance, cap), which keeps the weight bounded on an unbounded domain.
+    """
+
+    cap: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.cap is not None and not self.cap > 0:
+            raise SpecificationError(f"cap must be positive, got {self.cap!r}.")
+
+    def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
+        if not domain.has_boundary:
+            raise SpecificationError(f"{domain!r} has no boundary to measure a distance to; use Identity().")
+        distance, gradient = domain.boundary_distance(X)
+        if self.cap is not None:
+            gradient = np.where((distance < self.cap)[:, None], gradient, 0.0)
+            distance = np.minimum(distance, self.cap)
+        return GeneratorValue(np.zeros(len(X)), Scalar(distance, X.shape[1]), gradient)
+
+    def vanishing(self, domain: Domain) -> Vanishing:
+        return Vanishing(True)

@@ -1,0 +1,78 @@
+"""A generator written by the user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains import Domain
+from zfree.errors import SpecificationError
+from zfree.fields import Dense, Diagonal, Field, Scalar
+from zfree.generators.base import Generator, GeneratorValue, Vanishing
+
+
+@dataclass(frozen=True)
+class Custom(Generator):
+    """Any D(x).
+
+    Parameters
+    ----------
+    D : callable
+        Maps points (N, d) to matrices (N, d, d), to diagonals (N, d), or to multiples of the identity (N,). On a domain with
+        a chart (the simplex) it is called in the chart's coordinates.
+    divergence : callable, optional
+        ∇·D as (N, d). Without it D must be written with torch operations and is differentiated automatically.
+    vanishing_at_boundary : bool
+        Your word that D n → 0 on the boundary. If false (the default) a fit on a domain with a boundary warns.
+    """
+
+    D: Callable[[Any], Any]
+    divergence: Callable[[Array], Array] | None = None
+    vanishing_at_boundary: bool = False
+
+    def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
+        if self.divergence is None:
+            from zfree.autodiff import column_divergence
+
+            values, divergence = column_divergence(self.D, X)
+        else:
+            values = np.asarray(self.D(X), dtype=np.float64)
+            divergence = np.asarray(self.divergence(X), dtype=np.float64)
+        return GeneratorValue(np.zeros(len(X)), _as_field(values, X), _checked(divergence, X))
+
+    def vanishing(self, domain: Domain) -> Vanishing:
+        return Vanishing(self.vanishing_at_boundary, "it was not declared to (vanishing_at_boundary=True)")
+
+
+def _as_field(values: Array, X: Array) -> Field:
+    n, d = X.shape
+    if values.shape == (n, d, d):
+        smallest = np.linalg.eigvalsh(values)[:, 0]
+        if not np.allclose(values, np.swapaxes(values, 1, 2), rtol=1e-9, atol=1e-12):
+            raise SpecificationError("D must be symmetric at every point.")
+        field: Field = Dense(values)
+    elif values.shape == (n, d):
+        smallest, field = values.min(axis=1), Diagonal(values)
+    elif values.shape == (n,):
+        smallest, field = values, Scalar(values, d)
+    else:
+        raise SpecificationError(
+            f"D returned shape {values.shape} for {n} points in {d} dimensions; "
+            f"expected {(n, d, d)}, {(n, d)} (diagonal) or {(n,)} (times the identity)."
+        )
+    if not np.all(smallest > 0):
+        row = int(np.flatnonzero(~(smallest > 0))[0])
+        raise SpecificationError(
+            f"D must be positive definite; its smallest eigenvalue at row {row} is {smallest[row]:.3g}."
+        )
+    return field
+
+
+def _checked(divergence: Array, X: Array) -> Array:
+    if divergence.shape != X.shape or not np.isfinite(divergence).all():
+        raise SpecificationError(f"the divergence must be finite numbers of shape {X.shape}, got {divergence.shape}.")
+    return divergence

@@ -1,0 +1,123 @@
+"""Diagonal generators: Yu–Drton–Shojaie's coordinate weights, their section distances, and the identity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains import Domain
+from zfree.errors import SpecificationError
+from zfree.fields import Diagonal, Scalar
+from zfree.generators.base import Generator, GeneratorValue, Vanishing
+from zfree.generators.weights import Weight, WeightLike, as_weight
+
+
+@dataclass(frozen=True)
+class Identity(Generator):
+    """D = I: Hyvärinen's score matching (2005). Consistent on the whole space only."""
+
+    def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
+        n, d = X.shape
+        return GeneratorValue(np.zeros(n), Scalar(np.ones(n), d), np.zeros_like(X))
+
+    def vanishing(self, domain: Domain) -> Vanishing:
+        return Vanishing(False, "D = I is one everywhere, on the boundary too")
+
+
+@dataclass(frozen=True)
+class CoordinateWeight(Generator):
+    """D = diag(h(x_1), …, h(x_d)): Yu, Drton and Shojaie (2019); h = x² is Hyvärinen (2007).
+
+    Parameters
+    ----------
+    h : str or callable
+        ``"x"``, ``"x^2"``, ``"log(1+x)"``, ``"sigmoid"``, ``"exp(-|x|)"``, ``"exp(-x^2)"``, or a function with `derivative`.
+    derivative : callable, optional
+        h', for an `h` given as a function.
+    cap : float, optional
+        Use min(h, cap) instead.
+    """
+
+    h: WeightLike = "x"
+    derivative: Callable[[Array], Array] | None = None
+    cap: float | None = None
+
+    def __post_init__(self) -> None:
+        self._weight()
+
+    def __repr__(self) -> str:
+        return f"CoordinateWeight({self._weight().name})"
+
+    def _weight(self) -> Weight:
+        return as_weight(self.h, self.derivative, self.cap)
+
+    def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
+        weight = self._weight()
+        value = np.asarray(weight.value(X), dtype=float)
+        if not np.all(value > 0):
+            row, column = np.argwhere(~(value > 0))[0]
+            raise SpecificationError(
+                f"the weight {weight.name} must be positive inside the domain, but h({X[row, column]:.6g}) = "
+                f"{value[row, column]:.6g} (column {column}). Use a weight that fits {domain!r}, or a Barrier."
+            )
+        return GeneratorValue(np.zeros(len(X)), Diagonal(value), np.asarray(weight.derivative(X), dtype=float))
+
+    def vanishing(self, domain: Domain) -> Vanishing:
+        weight = self._weight()
+        facets = domain.coordinate_facets()
+        if facets is None:
+            return Vanishing(False, f"{weight.name} depends on one coordinate at a time, the boundary on several")
+        for j, positions in facets.items():
+            for position in positions:
+                value = weight.at(position)
+                if abs(value) > 1e-12:
+                    return Vanishing(False, f"h({position:.6g}) = {value:.6g} at the facet x{j + 1} = {position:.6g}")
+        return Vanishing(True)
+
+
+@dataclass(frozen=True)
+class SectionDistance(Generator):
+    """D = diag(h(ρ_j(x))), ρ_j the distance from x_j to the nearer end of its own section of the domain.
+
+    Yu, Drton and Shojaie (2021; for compositions, "GSM CD", 2024): move coordinate j alone until it leaves the domain.
+
+    Parameters
+    ----------
+    h : str or callable
+        As in :class:`CoordinateWeight`, applied to the distance.
+    derivative : callable, optional
+    cap : float, optional
+        Use min(h, cap); needed for nothing, but common where sections are long.
+    """
+
+    h: WeightLike = "x"
+    derivative: Callable[[Array], Array] | None = None
+    cap: float | None = None
+
+    def __post_init__(self) -> None:
+        self._weight()
+
+    def __repr__(self) -> str:
+        return f"SectionDistance({self._weight().name})"
+
+    def _weight(self) -> Weight:
+        return as_weight(self.h, self.derivative, self.cap)
+
+    def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
+        below, above = domain.sections(X)
+        distance = np.minimum(below, above)
+        endless = np.isinf(distance)
+        # A coordinate that never leaves the domain needs no weight at all.
+        finite = np.where(endless, 1.0, distance)
+        weight = self._weight()
+        value = np.where(endless, 1.0, weight.value(finite))
+        slope = np.where(below < above, 1.0, -1.0) * weight.derivative(finite)
+        return GeneratorValue(np.zeros(len(X)), Diagonal(value), np.where(endless, 0.0, slope))
+
+    def vanishing(self, domain: Domain) -> Vanishing:
+        weight = self._weight()
+        value = weight.at(0.0)
+        return Vanishing(abs(value) <= 1e-12, f"h(0) = {value:.6g} at the ends of the sections")

@@ -1,0 +1,64 @@
+"""One-dimensional weights h(x) ≥ 0 with their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from zfree.arrays import Array
+from zfree.errors import SpecificationError
+
+WeightLike = str | Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Weight:
+    """h and h', with the text that names it."""
+
+    name: str
+    value: Callable[[Array], Array]
+    derivative: Callable[[Array], Array]
+
+    def at(self, point: float) -> float:
+        """h at one point."""
+        return float(np.asarray(self.value(np.array([point])), dtype=float)[0])
+
+
+NAMED = {
+    "x": Weight("x", lambda x: x, np.ones_like),
+    "x^2": Weight("x^2", np.square, lambda x: 2.0 * x),
+    "log(1+x)": Weight("log(1+x)", np.log1p, lambda x: 1.0 / (1.0 + x)),
+    "sigmoid": Weight("sigmoid", expit, lambda x: expit(x) * expit(-x)),
+    "exp(-|x|)": Weight("exp(-|x|)", lambda x: np.exp(-np.abs(x)), lambda x: -np.sign(x) * np.exp(-np.abs(x))),
+    "exp(-x^2)": Weight("exp(-x^2)", lambda x: np.exp(-(x**2)), lambda x: -2.0 * x * np.exp(-(x**2))),
+}
+
+
+def as_weight(h: WeightLike, derivative: Callable[[Array], Array] | None, cap: float | None) -> Weight:
+    """A named weight or a function with its derivative, capped from above if asked: min(h, cap)."""
+    if isinstance(h, str):
+        key = h.replace(" ", "").replace("**", "^")
+        if key not in NAMED:
+            raise SpecificationError(f"unknown weight {h!r}; known by name: {', '.join(NAMED)}. Or pass a function.")
+        if derivative is not None:
+            raise SpecificationError(f"the weight {h!r} knows its own derivative; leave derivative= out.")
+        weight = NAMED[key]
+    elif callable(h):
+        if derivative is None:
+            raise SpecificationError("a weight given as a function needs derivative=, the function h'.")
+        weight = Weight(getattr(h, "__name__", "h"), h, derivative)
+    else:
+        raise SpecificationError(f"h must be a name or a function, got {h!r}.")
+    if cap is None:
+        return weight
+    if not cap > 0:
+        raise SpecificationError(f"cap must be positive, got {cap!r}.")
+    value, slope, top = weight.value, weight.derivative, float(cap)
+    return Weight(
+        f"min({weight.name}, {top:g})",
+        lambda x: np.minimum(value(x), top),
+        lambda x: np.where(value(x) < top, slope(x), 0.0),
+    )

@@ -1,0 +1,85 @@
+"""Moments → solution → result, with the sandwich covariance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.inference.result import FitResult
+from zfree.moments import Moments, Problem
+from zfree.solvers import Restriction, Solution, solve
+
+
+def estimate(
+    problem: Problem, restriction: Restriction, *, ridge: float = 0.0, notes: tuple[str, ...] = ()
+) -> FitResult:
+    """Fit a model in closed form.
+
+    Parameters
+    ----------
+    problem : Problem
+    restriction : Restriction
+        Parameters held at known values.
+    ridge : float
+        See :func:`zfree.solvers.solve`.
+    notes : tuple of str
+        Remarks to carry into the result.
+    """
+    moments = problem.moments()
+    solution = solve(moments, restriction, problem.model.names, ridge)
+    covariance = sandwich(problem, moments, solution)
+    return as_result(problem, moments, solution.theta, covariance, restriction, notes)
+
+
+def sandwich(problem: Problem, moments: Moments, solution: Solution) -> Array:
+    r"""Γ⁻¹ Σ Γ⁻¹ / N over the free parameters, zero elsewhere (Theorem 5.1).
+
+    Σ is the sum of :math:`\psi_i\psi_i^\top`, with the mean of ψ removed: it is zero already unless a ridge pulls it away.
+    """
+    theta, index = solution.theta, solution.restriction.index
+    out = np.zeros((theta.size, theta.size))
+    if not index.size:
+        return out
+    meat = problem.influence_gram(theta, moments.log_scale)
+    total = moments.gamma_sum @ theta + moments.g_sum
+    meat -= np.multiply.outer(total, total) / moments.n
+    inverse = solution.inverse
+    covariance = inverse @ meat[np.ix_(index, index)] @ inverse / moments.weight**2
+    out[np.ix_(index, index)] = 0.5 * (covariance + covariance.T)
+    return out
+
+
+def as_result(
+    problem: Problem,
+    moments: Moments,
+    theta: Array,
+    covariance: Array,
+    restriction: Restriction,
+    notes: tuple[str, ...],
+) -> FitResult:
+    """Pack a solution, translated to natural parameters."""
+    T = problem.model.natural_map()
+    if T is None:
+        natural, natural_covariance = theta.copy(), covariance.copy()
+    else:
+        natural, natural_covariance = T @ theta, T @ covariance @ T.T
+    n_free = int(restriction.free.sum())
+    if moments.n <= n_free:
+        notes = (
+            *notes,
+            f"{moments.n} rows for {n_free} free parameters: the standard errors are not reliable.",
+        )
+    return FitResult(
+        theta=natural,
+        names=problem.model.names,
+        covariance=natural_covariance,
+        free=restriction.free.copy(),
+        n_observations=moments.n,
+        model=problem.model,
+        generator=problem.generator,
+        domain=problem.domain,
+        moments=moments,
+        working_theta=theta,
+        working_covariance=covariance,
+        notes=notes,
+    )

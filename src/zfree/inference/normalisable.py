@@ -1,0 +1,88 @@
+"""Can exp(−½ xᵀKx + ηᵀx) be normalised on a domain, when K is not positive definite?"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from scipy.optimize import minimize
+
+from zfree.arrays import Array
+
+EXACT_UP_TO = 12
+"""Largest dimension in which strict copositivity is decided by looking at every principal submatrix."""
+
+
+def is_normalisable(K: Array, recession: Array | None) -> bool | None:
+    """Whether vᵀKv > 0 in every direction v ≠ 0 in which the domain is unbounded; None if undecided.
+
+    Parameters
+    ----------
+    K : ndarray of shape (d, d)
+    recession : ndarray of shape (m, d) or None
+        The unbounded directions are the solutions of ``recession @ v ≤ 0``; None for a bounded domain.
+    """
+    if recession is None or np.linalg.eigvalsh(K)[0] > 0:
+        return True
+    if not recession.size:
+        return False
+    if np.all((recession != 0).sum(axis=1) == 1):
+        return _on_axis_cone(K, recession)
+    return False if _finds_descent(K, recession) else None
+
+
+def _on_axis_cone(K: Array, recession: Array) -> bool | None:
+    """Each coordinate of v is free, has a sign, or is zero."""
+    lower = (recession < 0).any(axis=0)  # −v_j ≤ 0: v_j ≥ 0
+    upper = (recession > 0).any(axis=0)
+    moving = ~(lower & upper)
+    sign = np.where(upper, -1.0, 1.0)[moving]
+    K = K[np.ix_(moving, moving)] * sign[:, None] * sign
+    free = ~(lower | upper)[moving]
+    if free.any():
+        inner = K[np.ix_(free, free)]
+        if np.linalg.eigvalsh(inner)[0] <= 0:
+            return False
+        cross = K[np.ix_(free, ~free)]
+        K = K[np.ix_(~free, ~free)] - cross.T @ np.linalg.solve(inner, cross)
+    return _is_strictly_copositive(K)
+
+
+def _is_strictly_copositive(K: Array) -> bool | None:
+    """vᵀKv > 0 for all v ≥ 0, v ≠ 0 (Kaplan 2000: no principal submatrix has λ ≤ 0 with a positive eigenvector)."""
+    d = len(K)
+    if d == 0 or (np.all(K >= 0) and np.all(np.diagonal(K) > 0)) or np.linalg.eigvalsh(K)[0] > 0:
+        return True
+    if np.any(np.diagonal(K) <= 0):
+        return False
+    if d > EXACT_UP_TO:
+        return False if _finds_descent(K, -np.eye(d)) else None
+    for size in range(2, d + 1):
+        subsets = np.array(list(combinations(range(d), size)))
+        values, vectors = np.linalg.eigh(K[subsets[:, :, None], subsets[:, None, :]])
+        one_sign = np.all(vectors > 0, axis=1) | np.all(vectors < 0, axis=1)
+        if np.any(one_sign & (values <= 0)):
+            return False
+    return True
+
+
+def _finds_descent(K: Array, recession: Array) -> bool:
+    """Search for a direction of the cone with vᵀKv < 0, from several starts."""
+    scale = float(np.abs(K).max())
+    rng = np.random.default_rng(0)
+    starts = np.vstack([np.linalg.eigh(K)[1].T, -np.linalg.eigh(K)[1].T, rng.standard_normal((10, len(K)))])
+    constraints = [
+        {"type": "ineq", "fun": lambda v: -(recession @ v), "jac": lambda v: -recession},
+        {"type": "ineq", "fun": lambda v: 1.0 - v @ v, "jac": lambda v: -2.0 * v[None, :]},
+    ]
+    for start in starts:
+        found = minimize(
+            lambda v: 0.5 * v @ K @ v / scale,
+            start,
+            jac=lambda v: K @ v / scale,
+            constraints=constraints,
+            method="SLSQP",
+        )
+        if found.fun < -1e-9 and np.all(recession @ found.x <= 1e-9):
+            return True
+    return False

@@ -1,0 +1,85 @@
+"""Candidates ordered by the paper's diagnostics (appendix, "Data Driven Ranking of Candidate Choices of φ")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zfree.errors import MissingDependencyError, SpecificationError
+from zfree.generators import Generator
+from zfree.inference.result import FitResult
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One generator with its fit, or the reason why there is none."""
+
+    generator: Generator
+    result: FitResult | None
+    problem: str = ""
+
+    @property
+    def total_variance(self) -> float:
+        """Tr(Σ̂); infinite when the candidate could not be fitted."""
+        return self.result.total_variance if self.result else float("inf")
+
+    @property
+    def condition_number(self) -> float:
+        """κ(Γ_N)."""
+        return self.result.condition_number if self.result else float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Candidates, best first: by Tr(Σ̂), inconsistent ones and failures last."""
+
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def best(self) -> Candidate:
+        """The consistent candidate with the smallest Tr(Σ̂)."""
+        first = self.candidates[0]
+        if first.result is None:
+            raise SpecificationError(f"no candidate could be fitted; the first failed with: {first.problem}")
+        return first
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self.candidates)
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __str__(self) -> str:
+        rows = [("", "generator", "Tr(Σ̂)", "κ(Γ_N)", "estimate", "remark")]
+        for i, c in enumerate(self.candidates, 1):
+            estimate = ""
+            if c.result is not None:
+                head = ", ".join(f"{name}={value:.4g}" for name, value in list(zip(c.result.names, c.result.theta))[:3])
+                estimate = head + (", …" if len(c.result.theta) > 3 else "")
+            rows.append(
+                (str(i), repr(c.generator), f"{c.total_variance:.4g}", f"{c.condition_number:.4g}", estimate, c.problem)
+            )
+        widths = [max(len(row[k]) for row in rows) for k in range(6)]
+        return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+    __repr__ = __str__
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row per candidate, best first, with the whole estimate."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependencyError("to_frame() needs pandas: run `pip install pandas`.") from error
+        return pandas.DataFrame(
+            {
+                "generator": [repr(c.generator) for c in self.candidates],
+                "total_variance": [c.total_variance for c in self.candidates],
+                "condition_number": [c.condition_number for c in self.candidates],
+                "estimate": [None if c.result is None else c.result.theta for c in self.candidates],
+                "remark": [c.problem for c in self.candidates],
+            }
+        )

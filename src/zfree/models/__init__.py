@@ -1,0 +1,17 @@
+"""Log-densities without Z."""
+
+from zfree.models.base import Model
+from zfree.models.custom import CustomModel
+from zfree.models.pairwise import LogNormalModel, PairwiseModel
+from zfree.models.separable import DirichletModel, ExponentialModel, GammaModel, SeparableModel
+
+__all__ = [
+    "CustomModel",
+    "DirichletModel",
+    "ExponentialModel",
+    "GammaModel",
+    "LogNormalModel",
+    "Model",
+    "PairwiseModel",
+    "SeparableModel",
+]

@@ -1,0 +1,111 @@
+r"""Log-densities without their normalising constant.
+
+Every model here is linear in its parameters (paper, section 5):
+:math:`\log p_\theta(x) = \theta^\top t(x) + b(x) - \log Z(\theta)`. A model never forms :math:`\Gamma_i = J D J^\top` for a row; it
+offers the products from which the moments are summed, and uses the structure of its statistics to do so.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.fields import Field
+
+
+class Derived(NamedTuple):
+    """A function of θ: names, values, and its Jacobian with respect to θ (for the delta method)."""
+
+    names: tuple[str, ...]
+    values: Array
+    jacobian: Array
+
+
+class Model(ABC):
+    """An exponential family t(x), b(x) on ℝᵈ."""
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """Number of columns of the data."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """One name per parameter."""
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of θ."""
+        return len(self.names)
+
+    @property
+    @abstractmethod
+    def doubles_per_row(self) -> int:
+        """Size of the largest temporary per row, for choosing chunks."""
+
+    @abstractmethod
+    def statistics(self, X: Array) -> Array:
+        """t(x), shape (N, r)."""
+
+    @abstractmethod
+    def score(self, X: Array, theta: Array) -> Array:
+        """∇ log p_θ(x) = J_tᵀ θ + ∇b, shape (N, d)."""
+
+    @abstractmethod
+    def apply_jacobian(self, X: Array, V: Array) -> Array:
+        """J_t(x_i) v_i, laid out (r, N)."""
+
+    @abstractmethod
+    def trace_hessian(self, X: Array, field: Field) -> Array:
+        """E(x_i): the traces tr(D ∇²t_l), laid out (r, N)."""
+
+    @abstractmethod
+    def gram(self, X: Array, field: Field, weight: Array) -> Array:
+        """Σ_i w_i J_t D J_tᵀ, shape (r, r)."""
+
+    def base(self, X: Array) -> Array:
+        """b(x), shape (N,)."""
+        return np.zeros(len(X))
+
+    def base_gradient(self, X: Array) -> Array | None:
+        """∇b(x), shape (N, d); None when b is constant."""
+        return None
+
+    def base_trace(self, X: Array, field: Field) -> Array | None:
+        """tr(D ∇²b), shape (N,); None when b is constant."""
+        return None
+
+    def natural_map(self) -> Array | None:
+        """T with natural parameters = T θ, when the model works in shifted ones; None when θ is natural already."""
+        return None
+
+    def derived(self, theta: Array) -> dict[str, Callable[[], Derived]]:
+        """Other parametrisations a user may ask for, each with its Jacobian (see :class:`Derived`)."""
+        return {}
+
+    @property
+    def reported(self) -> tuple[str, ...]:
+        """The parametrisations a summary shows: names of :meth:`derived`, or ``"natural"``."""
+        return ("natural",)
+
+    def log_density(self, X: Array, theta: Array) -> Array:
+        """θᵀt(x) + b(x): the log-density up to the constant log Z(θ), shape (N,)."""
+        return self.statistics(X) @ theta + self.base(X)
+
+
+class LogBase:
+    """The base measure b(x) = −Σ log x_j, which makes shape parameters start at 0 rather than at −1."""
+
+    def base(self, X: Array) -> Array:
+        return -np.log(X).sum(axis=1)
+
+    def base_gradient(self, X: Array) -> Array | None:
+        return -1.0 / X
+
+    def base_trace(self, X: Array, field: Field) -> Array | None:
+        return (field.diagonal() / X**2).sum(axis=1)

@@ -1,0 +1,167 @@
+"""Any exponential family, given by its statistic and base measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from zfree.arrays import Array, weighted_gram
+from zfree.errors import SpecificationError
+from zfree.fields import Field
+from zfree.models.base import Model
+
+Function = Callable[[Any], Any]
+
+
+class CustomModel(Model):
+    """log p = θᵀ t(x) + b(x) with t and b as batched functions.
+
+    Parameters
+    ----------
+    dimension : int
+    names : sequence of str
+        One per parameter.
+    statistic : callable
+        t: (N, d) → (N, r).
+    jacobian, hessian : callable, optional
+        (N, d) → (N, r, d) and (N, r, d, d). Without them t is differentiated automatically with torch.
+    base : callable, optional
+        b: (N, d) → (N,).
+    base_gradient, base_hessian : callable, optional
+        (N, d) → (N, d) and (N, d, d), or automatic.
+    """
+
+    def __init__(
+        self,
+        dimension: int,
+        names: Sequence[str],
+        statistic: Function,
+        jacobian: Function | None = None,
+        hessian: Function | None = None,
+        base: Function | None = None,
+        base_gradient: Function | None = None,
+        base_hessian: Function | None = None,
+    ) -> None:
+        for what, first, second in (
+            ("the statistic", jacobian, hessian),
+            ("the base measure", base_gradient, base_hessian),
+        ):
+            if (first is None) != (second is None):
+                raise SpecificationError(f"give both derivatives of {what}, or neither (then they are automatic).")
+        self._dimension, self._names = dimension, tuple(names)
+        self._t, self._jacobian, self._hessian = statistic, jacobian, hessian
+        self._b, self._base_gradient, self._base_hessian = base, base_gradient, base_hessian
+        self._latest: dict[str, Any] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_latest": {}}
+
+    @property
+    def dimension(self) -> int:
+        return self._dimension
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self._names
+
+    @property
+    def doubles_per_row(self) -> int:
+        return self.n_parameters * self.dimension**2
+
+    def _at(self, X: Array, key: str, compute: Callable[[Array], Any]) -> Any:
+        """Derivatives of the rows last seen: one chunk is asked for them several times, and they may be costly."""
+        if self._latest.get("X") is not X:
+            self._latest = {"X": X}
+        if key not in self._latest:
+            self._latest[key] = compute(X)
+        return self._latest[key]
+
+    def _derivatives(self, X: Array) -> tuple[Array, Array]:
+        return self._at(X, "statistic", self._differentiate)
+
+    def _base_derivatives(self, X: Array) -> tuple[Array, Array] | None:
+        return self._at(X, "base", self._differentiate_base)
+
+    def _differentiate(self, X: Array) -> tuple[Array, Array]:
+        n, d, r = len(X), self.dimension, self.n_parameters
+        if self._jacobian is None or self._hessian is None:
+            from zfree.autodiff import jacobian_and_hessian
+
+            J, H = jacobian_and_hessian(self._t, X, "the statistic")
+        else:
+            J = np.asarray(self._jacobian(X), dtype=float)
+            H = np.asarray(self._hessian(X), dtype=float)
+        return _shaped(J, (n, r, d), "the Jacobian of t"), _shaped(H, (n, r, d, d), "the Hessians of t")
+
+    def statistics(self, X: Array) -> Array:
+        return _shaped(_values(self._t, X, self._jacobian, "the statistic"), (len(X), self.n_parameters), "t(x)")
+
+    def base(self, X: Array) -> Array:
+        if self._b is None:
+            return np.zeros(len(X))
+        return _values(self._b, X, self._base_gradient, "the base measure").reshape(len(X))
+
+    def _differentiate_base(self, X: Array) -> tuple[Array, Array] | None:
+        n, d = X.shape
+        if self._base_gradient is not None and self._base_hessian is not None:
+            gradient, hessian = self._base_gradient(X), self._base_hessian(X)
+        elif self._b is not None:
+            from zfree.autodiff import jacobian_and_hessian
+
+            J, H = jacobian_and_hessian(self._b, X, "the base measure")
+            gradient, hessian = J[:, 0], H[:, 0]
+        else:
+            return None
+        return _shaped(gradient, (n, d), "the gradient of b"), _shaped(hessian, (n, d, d), "the Hessian of b")
+
+    def base_gradient(self, X: Array) -> Array | None:
+        both = self._base_derivatives(X)
+        return None if both is None else both[0]
+
+    def base_trace(self, X: Array, field: Field) -> Array | None:
+        both = self._base_derivatives(X)
+        return None if both is None else np.einsum("njk,njk->n", field.dense(), both[1])
+
+    def score(self, X: Array, theta: Array) -> Array:
+        out = np.einsum("nrj,r->nj", self._derivatives(X)[0], theta)
+        gradient = self.base_gradient(X)
+        return out if gradient is None else out + gradient
+
+    def apply_jacobian(self, X: Array, V: Array) -> Array:
+        return np.einsum("nrj,nj->rn", self._derivatives(X)[0], V)
+
+    def trace_hessian(self, X: Array, field: Field) -> Array:
+        return np.einsum("nrjk,njk->rn", self._derivatives(X)[1], field.dense())
+
+    def gram(self, X: Array, field: Field, weight: Array) -> Array:
+        J = self._derivatives(X)[0]
+        diagonal, rank_ones, dense = field.parts()
+        if dense is not None:
+            return np.tensordot(J * weight[:, None, None], J @ dense, axes=([0, 2], [0, 2]))
+        out = np.zeros((self.n_parameters, self.n_parameters))
+        if diagonal is not None:
+            flat = np.ascontiguousarray(J.transpose(1, 0, 2)).reshape(self.n_parameters, -1)
+            out += weighted_gram(flat, (diagonal * weight[:, None]).ravel())
+        for sigma, u in rank_ones:
+            out += weighted_gram(np.einsum("nrj,nj->rn", J, u), weight * sigma)
+        return out
+
+
+def _values(function: Function, X: Array, derivative: Function | None, what: str) -> Array:
+    if derivative is not None:
+        return np.asarray(function(X), dtype=float)
+    from zfree.autodiff import evaluate
+
+    return evaluate(function, X, what)
+
+
+def _shaped(values: Any, shape: tuple[int, ...], what: str) -> Array:
+    out = np.asarray(values, dtype=np.float64)
+    if out.shape != shape:
+        raise SpecificationError(f"{what} must have shape {shape}, got {out.shape}.")
+    if not np.isfinite(out).all():
+        row = int(np.argwhere(~np.isfinite(out))[0][0])
+        raise SpecificationError(f"{what} is not finite at row {row}. Check the statistic there, or the domain.")
+    return out

@@ -1,0 +1,50 @@
+"""Mean, precision and covariance of a pairwise model as functions of θ = (K, η), with their Jacobians."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zfree.arrays import Array, symmetric_pairs
+from zfree.models.base import Derived
+
+if TYPE_CHECKING:
+    from zfree.models.pairwise import PairwiseModel
+
+
+def _inverse(model: PairwiseModel, theta: Array) -> Array:
+    K = model.matrix(theta)
+    try:
+        return np.linalg.inv(K)
+    except np.linalg.LinAlgError:
+        return np.full_like(K, np.nan)
+
+
+def mean_parameters(model: PairwiseModel, theta: Array) -> Derived:
+    """μ = c + K⁻¹η_c, dμ = K⁻¹(dη_c − dK (μ − c))."""
+    names = tuple(f"mean[{c}]" for c in model.columns)
+    d = model.dimension
+    if not model.linear:
+        return Derived(names, model.center.copy(), np.zeros((d, model.n_parameters)))
+    S = _inverse(model, theta)
+    shift = S @ model.vector(theta)
+    by_K = -model.once * (S[:, model.rows] * shift[model.cols] + S[:, model.cols] * shift[model.rows])
+    return Derived(names, model.center + shift, np.concatenate([by_K, S], axis=1))
+
+
+def precision_parameters(model: PairwiseModel, theta: Array) -> Derived:
+    """K itself, at its free entries."""
+    return Derived(model.names[: model.n_pairs], theta[: model.n_pairs], np.eye(model.n_pairs, model.n_parameters))
+
+
+def covariance_parameters(model: PairwiseModel, theta: Array) -> Derived:
+    """S = K⁻¹, dS = −S dK S."""
+    S = _inverse(model, theta)
+    p, q = (index[:, None] for index in symmetric_pairs(model.dimension))
+    j, k = model.rows[None, :], model.cols[None, :]
+    jacobian = np.zeros((p.size, model.n_parameters))
+    jacobian[:, : model.n_pairs] = -model.once * (S[p, j] * S[k, q] + S[p, k] * S[j, q])
+    c = model.columns
+    names = tuple(f"cov[{c[a]},{c[b]}]" for a, b in zip(p[:, 0], q[:, 0], strict=True))
+    return Derived(names, S[p[:, 0], q[:, 0]], jacobian)

@@ -1,0 +1,238 @@
+r"""Pairwise interaction models: Gaussian, log-normal and the a–b power family of Yu, Drton and Shojaie (2019).
+
+.. math:: \log p(x) = -\tfrac{1}{2a}\, (x^a)^\top K x^a + \tfrac1b\, \eta^\top x^b + \dots, \qquad x^0/0 := \log x .
+
+The score is :math:`s_j = v_j [-K(u - c)]_j + \eta_j x_j^{b-1}` with :math:`u = x^a` (or log x) and :math:`v = x^{a-1}`. Everything
+below is that formula: with :math:`D' = \mathrm{diag}(v) D\, \mathrm{diag}(v)` the family behaves like a Gaussian in u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from zfree.arrays import Array, Index, symmetric_pairs, weighted_gram
+from zfree.fields import Field
+from zfree.models.base import Derived, LogBase, Model
+from zfree.models.moment_parameters import covariance_parameters, mean_parameters, precision_parameters
+
+
+class PairwiseModel(Model):
+    """K over chosen pairs of columns, and optionally η.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names of the d columns.
+    a, b : float
+        Exponents, 0 for logarithms. The Gaussian is a = b = 1, the log-normal a = b = 0.
+    pairs : tuple of index arrays, optional
+        The entries (j ≤ k) of K that are parameters; all by default. Entries left out are zero.
+    linear : bool
+        Whether η is a parameter; without it the model is centred at `center`.
+    center : ndarray, optional
+        c in K(u − c). It changes nothing but the meaning of η, from Kμ to K(μ − c), and conditions Γ far better.
+        Only for a = b.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        a: float = 1.0,
+        b: float = 1.0,
+        pairs: tuple[Index, Index] | None = None,
+        linear: bool = True,
+        center: Array | None = None,
+    ) -> None:
+        self.columns = tuple(columns)
+        self.a, self.b, self.linear = float(a), float(b), linear
+        self.rows, self.cols = symmetric_pairs(len(columns)) if pairs is None else pairs
+        self.center = np.zeros(len(columns)) if center is None else center
+        # A pair (j, k) with j ≠ k stands for both K_jk and K_kj; a diagonal one would be counted twice below.
+        self.once = np.where(self.rows == self.cols, 0.5, 1.0)
+
+    @property
+    def dimension(self) -> int:
+        return len(self.columns)
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of free entries of K."""
+        return len(self.rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        c = self.columns
+        entries = tuple(f"K[{c[j]},{c[k]}]" for j, k in zip(self.rows, self.cols, strict=True))
+        return entries + (tuple(f"eta[{name}]" for name in c) if self.linear else ())
+
+    @property
+    def doubles_per_row(self) -> int:
+        return max((self.dimension + 1) ** 2, self.n_pairs + self.dimension)
+
+    def matrix(self, theta: Array) -> Array:
+        """K from θ."""
+        K = np.zeros((self.dimension, self.dimension))
+        K[self.rows, self.cols] = K[self.cols, self.rows] = theta[: self.n_pairs]
+        return K
+
+    def vector(self, theta: Array) -> Array:
+        """η from θ (relative to the centre)."""
+        return theta[self.n_pairs :] if self.linear else np.zeros(self.dimension)
+
+    def natural_map(self) -> Array | None:
+        """η = η_c + K c undoes the centring."""
+        if not self.linear or not self.center.any():
+            return None
+        T, p = np.eye(self.n_parameters), np.arange(self.n_pairs)
+        off = self.rows != self.cols
+        T[self.n_pairs + self.rows, p] = self.center[self.cols]
+        T[self.n_pairs + self.cols[off], p[off]] = self.center[self.rows[off]]
+        return T
+
+    def derived(self, theta: Array) -> dict[str, Callable[[], Derived]]:
+        """Mean K⁻¹η, precision K and covariance K⁻¹ (of u, before truncation)."""
+        out = {"precision": lambda: precision_parameters(self, theta)}
+        if self.a == self.b:
+            out["mean"] = lambda: mean_parameters(self, theta)
+            out["covariance"] = lambda: covariance_parameters(self, theta)
+        return out
+
+    @property
+    def reported(self) -> tuple[str, ...]:
+        return ("mean", "precision") if self.a == self.b else ("natural",)
+
+    def _u(self, X: Array) -> Array:
+        if self.a == 1.0:
+            return X - self.center
+        return (np.log(X) if self.a == 0.0 else X**self.a) - self.center
+
+    def _v(self, X: Array) -> Array | None:
+        return None if self.a == 1.0 else X ** (self.a - 1.0)
+
+    def _slope(self, X: Array) -> Array:
+        """x^(b−1), the coefficient of η in the score."""
+        return np.ones_like(X) if self.b == 1.0 else X ** (self.b - 1.0)
+
+    def _ratio(self, X: Array) -> Array | None:
+        """x^(b−a): the coefficient of η in units of v; None where it is one."""
+        return None if self.a == self.b else X ** (self.b - self.a)
+
+    def statistics(self, X: Array) -> Array:
+        u = self._u(X).T
+        scale = self.a if self.a != 0.0 else 1.0
+        quadratic = -(self.once / scale)[:, None] * u[self.rows] * u[self.cols]
+        if not self.linear:
+            return quadratic.T
+        power = np.log(X) if self.b == 0.0 else X**self.b / self.b
+        return np.concatenate([quadratic, power.T]).T
+
+    def score(self, X: Array, theta: Array) -> Array:
+        out = -self._u(X) @ self.matrix(theta)
+        v, gradient = self._v(X), self.base_gradient(X)
+        if v is not None:
+            out *= v
+        if self.linear:
+            out += self.vector(theta) * self._slope(X)
+        return out if gradient is None else out + gradient
+
+    def apply_jacobian(self, X: Array, V: Array) -> Array:
+        u, v = np.ascontiguousarray(self._u(X).T), self._v(X)
+        moved = np.ascontiguousarray((V if v is None else v * V).T)
+        out = moved[self.rows] * u[self.cols]
+        out += moved[self.cols] * u[self.rows]
+        out *= -self.once[:, None]
+        return np.concatenate([out, (self._slope(X) * V).T]) if self.linear else out
+
+    def trace_hessian(self, X: Array, field: Field) -> Array:
+        v, a = self._v(X), self.a
+        scaled = field if v is None else field.rescale(v)
+        out = scaled.entries(self.rows, self.cols)
+        out *= (-2.0 * (a if a != 0.0 else 1.0)) * self.once[:, None]
+        if v is not None:
+            # v is not constant: its own derivative contributes v'_j / v_j² = (a − 1) x_j^(−a) on the diagonal of D'.
+            bend = ((a - 1.0) * scaled.diagonal() * X ** (-a)).T
+            u = self._u(X).T
+            out -= self.once[:, None] * (bend[self.rows] * u[self.cols] + bend[self.cols] * u[self.rows])
+        if not self.linear:
+            return out
+        b = self.b
+        curve = np.zeros_like(X) if b == 1.0 else (b - 1.0) * X ** (b - 2.0)
+        return np.concatenate([out, (field.diagonal() * curve).T])
+
+    def gram(self, X: Array, field: Field, weight: Array) -> Array:
+        v = self._v(X)
+        scaled = field if v is None else field.rescale(v)
+        u, ratio = self._u(X), self._ratio(X)
+        diagonal, rank_ones, dense = scaled.parts()
+        if dense is not None:
+            return self._gram_dense(u, ratio, dense, weight)
+        out = np.zeros((self.n_parameters, self.n_parameters))
+        if diagonal is not None:
+            out += self._gram_diagonal(u, ratio, diagonal * weight[:, None])
+        for sigma, direction in rank_ones:
+            out += self._gram_rank_one(u, ratio, direction, weight * sigma)
+        return out
+
+    def _gram_rank_one(self, u: Array, ratio: Array | None, direction: Array, weight: Array) -> Array:
+        u_, w = np.ascontiguousarray(u.T), np.ascontiguousarray(direction.T)
+        q = w[self.rows] * u_[self.cols]
+        q += w[self.cols] * u_[self.rows]
+        q *= -self.once[:, None]
+        if self.linear:
+            q = np.concatenate([q, w if ratio is None else w * ratio.T])
+        return weighted_gram(q, weight)
+
+    def _gram_diagonal(self, u: Array, ratio: Array | None, delta: Array) -> Array:
+        """D' = diag(δ): Γ[(j,a),(k,b)] = [j = k] Σ δ_j u_a u_b, folded over both orders of each pair."""
+        d, j, a = self.dimension, self.rows, self.cols
+        outer = (u[:, :, None] * u[:, None, :]).reshape(len(u), d * d)
+        B = (delta.T @ outer).reshape(d, d, d)
+        jj, ja, aj, aa = (np.equal.outer(p, q) for p, q in ((j, j), (j, a), (a, j), (a, a)))
+        K, A = (x[:, None] for x in (j, a))
+        L, M = (x[None, :] for x in (j, a))
+        folded = B[K, A, M] * jj + B[K, A, L] * ja + B[A, K, M] * aj + B[A, K, L] * aa
+        folded *= np.multiply.outer(self.once, self.once)
+        if not self.linear:
+            return folded
+        cross_weight = delta if ratio is None else delta * ratio
+        C = -(cross_weight.T @ u)  # [k, a] = −Σ δ_k r_k u_a
+        k = np.arange(d)
+        cross = C.T[a] * (j[:, None] == k) + C.T[j] * (a[:, None] == k)
+        corner = np.diag((delta if ratio is None else delta * ratio**2).sum(axis=0))
+        return _assemble(folded, cross * self.once[:, None], corner)
+
+    def _gram_dense(self, u: Array, ratio: Array | None, D: Array, weight: Array) -> Array:
+        """Γ[(j,a),(k,b)] = Σ D'_jk u_a u_b, from products over the distinct entries of D' and of u uᵀ only."""
+        d, j, a = self.dimension, self.rows, self.cols
+        p, q = symmetric_pairs(d)
+        D_ = D[:, p, q] * weight[:, None]
+        M = np.zeros((d, d, d, d))
+        product = D_.T @ (u[:, p] * u[:, q])
+        for left in ((p, q), (q, p)):
+            for right in ((p, q), (q, p)):
+                M[left[0][:, None], left[1][:, None], right[0][None, :], right[1][None, :]] = product
+        K, A = (x[:, None] for x in (j, a))
+        L, B = (x[None, :] for x in (j, a))
+        folded = M[K, L, A, B] + M[K, B, A, L] + M[A, L, K, B] + M[A, B, K, L]
+        folded *= np.multiply.outer(self.once, self.once)
+        if not self.linear:
+            return folded
+        Dw = D * weight[:, None, None]
+        right_side = Dw if ratio is None else Dw * ratio[:, None, :]
+        C = -np.tensordot(right_side, u, axes=(0, 0))  # [j, k, a] = −Σ D'_jk r_k u_a
+        cross = C[j, :, a] + C[a, :, j]
+        corner = right_side.sum(axis=0) if ratio is None else (right_side * ratio[:, :, None]).sum(axis=0)
+        return _assemble(folded, cross * self.once[:, None], corner)
+
+
+class LogNormalModel(LogBase, PairwiseModel):
+    """Multivariate log-normal: a = b = 0 with b(x) = −Σ log x, so that K and η are those of log x."""
+
+    def __init__(self, columns: Sequence[str], pairs: tuple[Index, Index] | None = None, center: Array | None = None):
+        super().__init__(columns, a=0.0, b=0.0, pairs=pairs, center=center)
+
+
+def _assemble(block: Array, cross: Array, corner: Array) -> Array:
+    return np.block([[block, cross], [cross.T, corner]])

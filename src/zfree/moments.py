@@ -1,0 +1,176 @@
+r"""Where a model and a generator meet: the sums over rows from which the estimate follows.
+
+For an exponential family the empirical loss is the quadratic :math:`\tfrac12\theta^\top\Gamma_N\theta + g_N^\top\theta + C`
+(Proposition 5.1) with
+
+.. math::
+   \Gamma_i = J_t D J_t^\top, \qquad g_i = \mathrm{tr}(D\nabla^2 t) + J_t(\nabla\cdot D + D\nabla b) .
+
+Both are sums over rows, so they are added up in chunks and can be merged. Each carries a common factor
+:math:`e^{\text{log\_scale}}`, because the weight of a row may not be representable by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from zfree.arrays import Array, row_chunks
+from zfree.domains import Domain
+from zfree.errors import SpecificationError
+from zfree.generators import Generator, GeneratorValue
+from zfree.models import Model
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    r"""Sums :math:`\sum w_i\Gamma_i` and :math:`\sum w_i g_i` in units of :math:`e^{\text{log\_scale}}`.
+
+    Attributes
+    ----------
+    n : int
+        Number of rows.
+    weight : float
+        Σ w_i.
+    log_scale : float
+        Logarithm of the unit of the two sums.
+    gamma_sum, g_sum : ndarray
+        The sums, of shapes (r, r) and (r,).
+    """
+
+    n: int
+    weight: float
+    log_scale: float
+    gamma_sum: Array
+    g_sum: Array
+
+    @classmethod
+    def zero(cls, n_parameters: int) -> Moments:
+        """No rows."""
+        r = n_parameters
+        return cls(0, 0.0, -np.inf, np.zeros((r, r)), np.zeros(r))
+
+    def __add__(self, other: Moments) -> Moments:
+        """Merge the sums of two sets of rows."""
+        if other.n == 0:
+            return self
+        if self.n == 0:
+            return other
+        top = max(self.log_scale, other.log_scale)
+        mine, theirs = np.exp(self.log_scale - top), np.exp(other.log_scale - top)
+        return Moments(
+            self.n + other.n,
+            self.weight + other.weight,
+            top,
+            mine * self.gamma_sum + theirs * other.gamma_sum,
+            mine * self.g_sum + theirs * other.g_sum,
+        )
+
+    @property
+    def gamma(self) -> Array:
+        """Γ_N in units of e^log_scale."""
+        return self.gamma_sum / self.weight
+
+    @property
+    def g(self) -> Array:
+        """g_N in units of e^log_scale."""
+        return self.g_sum / self.weight
+
+
+class Rows:
+    """A chunk of rows with the generator evaluated on it once."""
+
+    def __init__(self, model: Model, generator: Generator, domain: Domain, X: Array, weight: Array | None) -> None:
+        self.model, self.X = model, X
+        self.weight = np.ones(len(X)) if weight is None else weight
+        self.value: GeneratorValue = generator.evaluate(domain, X)
+        self.log_scale = float(self.value.log_weight.max())
+        if not np.isfinite(self.log_scale):
+            row = int(np.flatnonzero(~np.isfinite(self.value.log_weight))[0])
+            raise SpecificationError(
+                f"{generator!r} is not finite at row {row} (x = {X[row].tolist()}): the row is too close to the boundary. "
+                'Drop it or pass boundary="clip".'
+            )
+
+    @cached_property
+    def row_weight(self) -> Array:
+        """w_i e^(log_weight_i − log_scale)."""
+        return self.weight * np.exp(self.value.log_weight - self.log_scale)
+
+    @cached_property
+    def _trace(self) -> Array:
+        return self.model.trace_hessian(self.X, self.value.field)
+
+    def moments(self) -> Moments:
+        """The sums over these rows."""
+        field, X, weight = self.value.field, self.X, self.row_weight
+        push = self.value.divergence
+        gradient = self.model.base_gradient(X)
+        if gradient is not None:
+            push = push + field.apply(gradient)
+        g = (self._trace + self.model.apply_jacobian(X, push)) @ weight
+        gamma = self.model.gram(X, field, weight)
+        return Moments(len(X), float(self.weight.sum()), self.log_scale, gamma, g)
+
+    def influence(self, theta: Array, log_scale: float) -> Array:
+        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N).
+
+        Γ_i θ + g_i = tr(D∇²t) + J (∇·D + D s_θ), so no Γ_i is formed.
+        """
+        push = self.value.divergence + self.value.field.apply(self.model.score(self.X, theta))
+        rows = self._trace + self.model.apply_jacobian(self.X, push)
+        rows *= self.row_weight * np.exp(self.log_scale - log_scale)
+        return rows
+
+    def scores(self, theta: Array, log_scale: float) -> Array:
+        """The scoring rule S(x_i; θ) = ½ sᵀDs + ∇·(Ds) of each row (paper, eq. 12), in units of e^log_scale."""
+        field, s = self.value.field, self.model.score(self.X, theta)
+        total = np.einsum("nj,nj->n", s, 0.5 * field.apply(s) + self.value.divergence) + theta @ self._trace
+        base = self.model.base_trace(self.X, field)
+        if base is not None:
+            total = total + base
+        return total * np.exp(self.value.log_weight - log_scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data on a domain, a model and a generator: all that is needed to form moments, in bounded memory."""
+
+    model: Model
+    generator: Generator
+    domain: Domain
+    X: Array
+    weight: Array | None = None
+
+    def rows(self) -> Iterator[Rows]:
+        """The data in chunks. A single chunk is evaluated once and kept."""
+        chunks = list(row_chunks(len(self.X), self.model.doubles_per_row))
+        if len(chunks) == 1:
+            yield self._only_chunk
+            return
+        for part in chunks:
+            weight = None if self.weight is None else self.weight[part]
+            yield Rows(self.model, self.generator, self.domain, self.X[part], weight)
+
+    @cached_property
+    def _only_chunk(self) -> Rows:
+        return Rows(self.model, self.generator, self.domain, self.X, self.weight)
+
+    def moments(self) -> Moments:
+        """Γ and g summed over all rows."""
+        total = Moments.zero(self.model.n_parameters)
+        for rows in self.rows():
+            total = total + rows.moments()
+        return total
+
+    def influence_gram(self, theta: Array, log_scale: float) -> Array:
+        """Σ ψ_i ψ_iᵀ over all rows, in units of e^(2 log_scale)."""
+        r = self.model.n_parameters
+        total = np.zeros((r, r))
+        for rows in self.rows():
+            psi = rows.influence(theta, log_scale)
+            total += psi @ psi.T
+        return total

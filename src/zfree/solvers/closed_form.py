@@ -1,0 +1,100 @@
+"""θ̂ = −Γ_N⁻¹ g_N (Theorem 5.1), with the checks that make it trustworthy."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from zfree.arrays import Array
+from zfree.errors import IllConditionedWarning, SingularMomentsError
+from zfree.moments import Moments
+from zfree.solvers.restriction import Restriction
+
+SINGULAR = 1e-14
+ILL_CONDITIONED = 1e-10
+"""Reciprocal condition numbers of Γ, scaled to unit diagonal, below which a fit is refused or warned about."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The minimiser of the quadratic, and what inference needs of Γ.
+
+    Attributes
+    ----------
+    theta : ndarray
+        All parameters, known ones included.
+    inverse : ndarray
+        Γ⁻¹ over the free parameters.
+    restriction : Restriction
+    reciprocal_condition : float
+        Estimate of 1/κ of Γ after scaling to unit diagonal.
+    """
+
+    theta: Array
+    inverse: Array
+    restriction: Restriction
+    reciprocal_condition: float
+
+
+def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ridge: float = 0.0) -> Solution:
+    """Minimise ½θᵀΓθ + gᵀθ over the free parameters.
+
+    Parameters
+    ----------
+    moments : Moments
+    restriction : Restriction
+    names : tuple of str
+        Parameter names, for messages.
+    ridge : float
+        ρ ≥ 0: the diagonal of Γ is multiplied by 1 + ρ, a penalty that does not depend on units.
+    """
+    index = restriction.index
+    gamma = moments.gamma
+    g = (moments.g + gamma @ restriction.values)[index]
+    gamma = gamma[np.ix_(index, index)]
+    diagonal = np.diagonal(gamma).copy()
+    free_names = [names[i] for i in index]
+    if not diagonal.size:
+        return Solution(restriction.expand(np.zeros(0)), np.zeros((0, 0)), restriction, 1.0)
+    if not np.all(diagonal > 0):
+        dead = [name for name, value in zip(free_names, diagonal, strict=True) if not value > 0]
+        raise SingularMomentsError(_deficiency(moments, len(index), dead))
+    scale = 1.0 / np.sqrt(diagonal)
+    scaled = gamma * scale[:, None] * scale
+    if ridge:
+        scaled[np.diag_indices_from(scaled)] += ridge
+    factor, info = lapack.dpotrf(scaled, lower=0)
+    rcond = 0.0 if info else float(lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max())[0])
+    if rcond < SINGULAR:
+        raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, free_names)))
+    if rcond < ILL_CONDITIONED:
+        warnings.warn(
+            f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
+            f"The data say least about {', '.join(_null_direction(scaled, free_names))}. "
+            "Use more rows, a small ridge=, a mask, or another generator.",
+            IllConditionedWarning,
+            stacklevel=4,
+        )
+    inverse = lapack.dpotri(factor, lower=0)[0]
+    inverse = np.triu(inverse) + np.triu(inverse, 1).T
+    theta = -scale * lapack.dpotrs(factor, scale * g, lower=0)[0]
+    return Solution(restriction.expand(theta), inverse * scale[:, None] * scale, restriction, rcond)
+
+
+def _null_direction(scaled: Array, names: list[str], most: int = 4) -> list[str]:
+    """Names of the parameters that make up the flattest direction of Γ."""
+    vector = np.abs(np.linalg.eigh(scaled)[1][:, 0])
+    leading = np.argsort(-vector)[:most]
+    return [names[i] for i in leading if vector[i] > 0.1 * vector[leading[0]]]
+
+
+def _deficiency(moments: Moments, n_free: int, culprits: list[str]) -> str:
+    shown = ", ".join(culprits[:4]) + (", …" if len(culprits) > 4 else "")
+    return (
+        f"Γ_N is singular: {moments.n} rows do not determine the {n_free} free parameters, in particular {shown}. "
+        "Use more rows, drop constant or linearly dependent columns, add a small ridge= (for example 1e-3), or leave "
+        "parameters out (mask=, fixed=)."
+    )
