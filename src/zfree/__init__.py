@@ -48,7 +48,7 @@ _HOME = {
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = [*_MODULE_OF]  # noqa: PLE0604
+__all__ = [*_MODULE_OF]
 
 if TYPE_CHECKING:
     from zfree.domains import (

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
 
 class ZfreeError(Exception):
     """Base class of every error raised by zfree."""
@@ -57,3 +63,11 @@ class NotPositiveDefiniteWarning(ZfreeWarning):
 
 class BoundaryRowsWarning(ZfreeWarning):
     """Rows on the boundary were dropped or moved, as asked."""
+
+
+def warn(message: str, category: type[ZfreeWarning]) -> None:
+    """Warn at the line of the caller outside zfree."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

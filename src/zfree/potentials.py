@@ -22,7 +22,7 @@ class SlackTerms(NamedTuple):
     r"""What a barrier needs of ψ at the slacks (all of the slacks' shape)."""
 
     inverse: Array
-    """:math:`w = 1 / \psi''(s)`"""
+    r""":math:`w = 1 / \psi''(s)`"""
     log_curvature: Array
     r""":math:`\log \psi''(s)`"""
     ratio: Array
@@ -99,7 +99,7 @@ class SlackFunction(SlackPotential):
     curvature: Callable[[Array], Array]
     third: Callable[[Array], Array]
     slope: Callable[[Array], Array] | None = None
-    decay: float = 0.0  # type: ignore[assignment]
+    decay: float = 0.0
 
     def terms(self, s: Array) -> SlackTerms:
         curvature = np.asarray(self.curvature(s), dtype=np.float64)

@@ -63,11 +63,7 @@ class Ball(Domain):
         return f"Ball(radius={self.radius!r}, {where})"
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Ball)
-            and self.radius == other.radius
-            and repr(self) == repr(other)
-        )
+        return isinstance(other, Ball) and self.radius == other.radius and repr(self) == repr(other)
 
     def __hash__(self) -> int:
         return hash(repr(self))

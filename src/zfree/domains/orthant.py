@@ -23,6 +23,9 @@ class Orthant(Polyhedral):
     def __post_init__(self) -> None:
         check_dimension(self.d)
 
+    def __repr__(self) -> str:
+        return f"Orthant({self.d})"
+
     @property
     def dimension(self) -> int:
         return self.d

@@ -97,9 +97,9 @@ def describe_inequality(a: Array, b: float, labels: Sequence[str]) -> str:
     flip = np.all(a[nonzero] < 0)
     coefficients, level, sign = (-a, -b, ">") if flip else (a, b, "<")
     text = ""
-    for j in nonzero:
-        value = float(coefficients[j])
+    for k in map(int, nonzero):
+        value = float(coefficients[k])
         size = "" if abs(value) == 1 else f"{abs(value):.6g}*"
         glue = (" - " if value < 0 else " + ") if text else ("-" if value < 0 else "")
-        text += f"{glue}{size}{labels[j]}"
+        text += f"{glue}{size}{labels[k]}"
     return f"{text} {sign} {level + 0.0:.6g}"

@@ -100,7 +100,7 @@ class Polytope(Polyhedral):
         return self.A, self.b
 
     @cached_property
-    def is_bounded(self) -> bool:  # type: ignore[override]
+    def is_bounded(self) -> bool:
         return has_bounded_solutions(self.A)
 
     @cached_property

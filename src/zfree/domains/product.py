@@ -22,9 +22,7 @@ class Product(Domain):
         if not self.factors or not all(isinstance(f, Domain) for f in self.factors):
             raise InvalidDomainError("Product takes a non-empty list of domains, for example [Orthant(2), Simplex(3)].")
         ends = np.cumsum([f.dimension for f in self.factors])
-        self._slices = tuple(
-            slice(int(e - f.dimension), int(e)) for e, f in zip(ends, self.factors, strict=True)
-        )
+        self._slices = tuple(slice(int(e - f.dimension), int(e)) for e, f in zip(ends, self.factors, strict=True))
 
     def __repr__(self) -> str:
         return f"Product([{', '.join(map(repr, self.factors))}])"

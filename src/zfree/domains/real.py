@@ -27,6 +27,9 @@ class RealSpace(Polyhedral):
     def __post_init__(self) -> None:
         check_dimension(self.d)
 
+    def __repr__(self) -> str:
+        return f"RealSpace({self.d})"
+
     @property
     def dimension(self) -> int:
         return self.d

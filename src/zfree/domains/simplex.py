@@ -40,6 +40,9 @@ class SolidSimplex(Polyhedral):
     def __post_init__(self) -> None:
         check_dimension(self.d)
 
+    def __repr__(self) -> str:
+        return f"SolidSimplex({self.d})"
+
     @property
     def dimension(self) -> int:
         return self.d
@@ -92,6 +95,11 @@ class Simplex(Domain):
         if not -self.d <= self.drop < self.d:
             raise SpecificationError(f"drop must name one of the {self.d} parts, got {self.drop}.")
 
+    def __repr__(self) -> str:
+        drop = "" if self.drop % self.d == self.d - 1 else f", drop={self.drop}"
+        tolerance = "" if self.tolerance == 1e-6 else f", tolerance={self.tolerance:g}"
+        return f"Simplex({self.d}{drop}{tolerance})"
+
     @property
     def dimension(self) -> int:
         return self.d
@@ -127,9 +135,7 @@ class Simplex(Domain):
         return amounts / totals
 
     def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
-        return [f"{label} > 0" for label in self._labels(columns)] + [
-            f"parts sum to 1 within {self.tolerance:g}"
-        ]
+        return [f"{label} > 0" for label in self._labels(columns)] + [f"parts sum to 1 within {self.tolerance:g}"]
 
     def margins(self, X: Array) -> Array:
         # A row that sums to one within the tolerance has room to spare, so only a gross miss shows.
@@ -164,7 +170,7 @@ class Simplex(Domain):
 
     def clip(self, X: Array, epsilon: float) -> Array:
         """Raise parts below `epsilon` to it and close again (multiplicative replacement)."""
-        low = X < epsilon
+        low = epsilon > X
         lifted = np.where(low, epsilon, X)
         missing = 1.0 - lifted.sum(axis=1, keepdims=True)
         others = np.where(low, 0.0, X).sum(axis=1, keepdims=True)

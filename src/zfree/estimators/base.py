@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
@@ -13,13 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array
 from zfree.domains import Domain
-from zfree.errors import BoundaryRowsWarning, DataError, InconsistentGeneratorWarning, SpecificationError
+from zfree.errors import (
+    BoundaryRowsWarning,
+    DataError,
+    InconsistentGeneratorWarning,
+    SpecificationError,
+    warn,
+)
 from zfree.estimators.validation import check_columns, check_weight, column_names, keep_inside, read_table
 from zfree.generators import Generator
 from zfree.inference import FitResult, estimate
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.solvers import Restriction
+from zfree.threads import blas_threads_for
 
 
 class Data(NamedTuple):
@@ -86,13 +92,14 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                 f"{generator!r} does not vanish on the boundary of {data.domain!r} ({vanishing.reason}): the estimate is "
                 "inconsistent, it does not converge to the truth however many rows there are. Use a Barrier."
             )
-            warnings.warn(message, InconsistentGeneratorWarning, stacklevel=2)
+            warn(message, InconsistentGeneratorWarning)
             notes = (*notes, "inconsistent: the generator does not vanish on the boundary.")
         model, restriction = self._specify(data)
         restriction = restriction & Restriction.from_names(self.fixed or {}, model.names)
         self._check_size(data, model, restriction)
         problem = Problem(model, generator, data.domain, data.X, data.weight)
-        self.result_ = self._estimate(problem, restriction, notes)
+        with blas_threads_for(model.n_parameters):
+            self.result_ = self._estimate(problem, restriction, notes)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
         return self
@@ -110,12 +117,12 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         weight = check_weight(sample_weight, len(array))
         rows, weight, note = keep_inside(domain, array, weight, names, self.boundary, self.boundary_eps)
         if note:
-            warnings.warn(note, BoundaryRowsWarning, stacklevel=3)
+            warn(note, BoundaryRowsWarning)
         return self._in_chart(Data(rows, weight, names, domain)), ((note,) if note else ())
 
     def _in_chart(self, data: Data) -> Data:
-        chart = data.domain.chart
-        if chart is None or not self._full_dimensional:
+        chart = data.domain.chart if self._full_dimensional else None
+        if chart is None:
             return data
         names = tuple(data.columns[int(np.argmax(column))] for column in chart.matrix.T)
         return Data(chart.pull(data.X), data.weight, names, chart.domain)
@@ -123,9 +130,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def _resolve_generator(self) -> Generator:
         generator = self._default_generator() if self.generator is None else self.generator
         if not isinstance(generator, Generator):
-            raise SpecificationError(
-                f"generator must be a generator such as zf.Barrier(power=4/3), got {generator!r}."
-            )
+            raise SpecificationError(f"generator must be a generator such as zf.Barrier(power=4/3), got {generator!r}.")
         return generator
 
     @staticmethod
@@ -149,11 +154,8 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean scoring rule of new rows: larger is better, comparable under one generator only."""
-        return -self.result_.score(self._read_new(X)) if hasattr(self, "result_") else -self._unfitted(X)
-
-    def _unfitted(self, X: Any) -> float:
-        check_is_fitted(self, "result_")
-        raise AssertionError
+        rows = self._read_new(X)
+        return -self.result_.score(rows)
 
     def log_density(self, X: Any) -> Array:
         """log p of each row up to the unknown constant log Z."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant, RealSpace
-from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError
+from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.base import Data, ScoreMatchingEstimator
 from zfree.estimators.known_precision import chosen_pairs, known_entries
 from zfree.generators import Barrier, Generator, Identity
@@ -105,7 +104,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
             f"the estimated K is not positive definite ({int((values <= 0).sum())} of {values.size} eigenvalues are not positive, "
             f"the smallest is {values[0]:.4g}); {verdict}. Pass positive_definite=True for the best positive-definite K."
         )
-        warnings.warn(note, NotPositiveDefiniteWarning, stacklevel=5)
+        warn(note, NotPositiveDefiniteWarning)
         return result.with_note(note)
 
     def _learn(self, result: FitResult) -> None:
@@ -144,7 +143,7 @@ class _GaussianEstimator(_PairwiseEstimator):
     @property
     def covariance_(self) -> Array:
         """K⁻¹, the covariance of the untruncated Gaussian."""
-        return np.linalg.inv(self.precision_)
+        return np.asarray(np.linalg.inv(self.precision_), dtype=np.float64)
 
     @property
     def covariance_se_(self) -> Array:

@@ -51,8 +51,8 @@ class Generator(ABC):
         On a flat domain x = C y + c a generator of the chart is carried over as :math:`C D C^\\top`; models then work with
         all columns, and no Jacobian of the chart appears anywhere else.
         """
-        chart = domain.chart
-        if chart is None or self.intrinsic:
+        chart = None if self.intrinsic else domain.chart
+        if chart is None:
             return self.on_domain(domain, X)
         inner = self.on_domain(chart.domain, chart.pull(X))
         C = chart.matrix
@@ -63,6 +63,5 @@ class Generator(ABC):
         """:meth:`vanishing`, in the chart where the generator works there."""
         if not domain.has_boundary:
             return Vanishing(True)
-        if domain.chart is not None and not self.intrinsic:
-            return self.vanishing(domain.chart.domain)
-        return self.vanishing(domain)
+        chart = None if self.intrinsic else domain.chart
+        return self.vanishing(domain if chart is None else chart.domain)

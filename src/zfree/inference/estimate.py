@@ -36,17 +36,13 @@ def sandwich(problem: Problem, moments: Moments, solution: Solution) -> Array:
 
     Σ is the sum of :math:`\psi_i\psi_i^\top`, with the mean of ψ removed: it is zero already unless a ridge pulls it away.
     """
-    theta, index = solution.theta, solution.restriction.index
-    out = np.zeros((theta.size, theta.size))
-    if not index.size:
-        return out
+    theta, restriction = solution.theta, solution.restriction
     meat = problem.influence_gram(theta, moments.log_scale)
     total = moments.gamma_sum @ theta + moments.g_sum
     meat -= np.multiply.outer(total, total) / moments.n
     inverse = solution.inverse
-    covariance = inverse @ meat[np.ix_(index, index)] @ inverse / moments.weight**2
-    out[np.ix_(index, index)] = 0.5 * (covariance + covariance.T)
-    return out
+    covariance = inverse @ restriction.block(meat) @ inverse / moments.weight**2
+    return restriction.embed(0.5 * (covariance + covariance.T))
 
 
 def as_result(

@@ -38,7 +38,7 @@ def _on_axis_cone(K: Array, recession: Array) -> bool | None:
     moving = ~(lower & upper)
     sign = np.where(upper, -1.0, 1.0)[moving]
     K = K[np.ix_(moving, moving)] * sign[:, None] * sign
-    free = ~(lower | upper)[moving]
+    free = np.logical_not(lower | upper)[moving]
     if free.any():
         inner = K[np.ix_(free, free)]
         if np.linalg.eigvalsh(inner)[0] <= 0:

@@ -58,10 +58,19 @@ class Ranking:
         for i, c in enumerate(self.candidates, 1):
             estimate = ""
             if c.result is not None:
-                head = ", ".join(f"{name}={value:.4g}" for name, value in list(zip(c.result.names, c.result.theta))[:3])
+                head = ", ".join(
+                    f"{name}={value:.4g}" for name, value in list(zip(c.result.names, c.result.theta, strict=True))[:3]
+                )
                 estimate = head + (", …" if len(c.result.theta) > 3 else "")
             rows.append(
-                (str(i), repr(c.generator), f"{c.total_variance:.4g}", f"{c.condition_number:.4g}", estimate, c.problem)
+                (
+                    str(i),
+                    repr(c.generator),
+                    f"{c.total_variance:.4g}",
+                    f"{c.condition_number:.4g}",
+                    estimate,
+                    c.problem,
+                )
             )
         widths = [max(len(row[k]) for row in rows) for k in range(6)]
         return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)

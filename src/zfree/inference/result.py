@@ -199,9 +199,7 @@ class FitResult:
         blocks = []
         for name in chosen:
             p = self.parameters(name)
-            blocks.append(
-                Block(name, p.names, p.values, p.standard_errors, p.z_values, p.p_values, p.conf_int(level))
-            )
+            blocks.append(Block(name, p.names, p.values, p.standard_errors, p.z_values, p.p_values, p.conf_int(level)))
         header = (
             ("domain", repr(self.domain)),
             ("generator", repr(self.generator)),
@@ -210,7 +208,7 @@ class FitResult:
             ("Tr(Σ̂)", f"{self.total_variance:.4g}"),
             ("κ(Γ_N)", f"{self.condition_number:.4g}"),
         )
-        return Summary(type(self.model).__name__.removesuffix("Model"), header, tuple(blocks), level, self.notes)
+        return Summary(self.model.title, header, tuple(blocks), level, self.notes)
 
     def with_note(self, note: str) -> FitResult:
         """The same result with one more remark."""

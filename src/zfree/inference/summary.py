@@ -43,7 +43,7 @@ class Summary:
 
     @staticmethod
     def _cells(block: Block) -> list[tuple[str, ...]]:
-        rows = []
+        rows: list[tuple[str, ...]] = []
         for i, name in enumerate(block.names):
             value, se = block.values[i], block.standard_errors[i]
             if se == 0:

@@ -39,6 +39,11 @@ class Model(ABC):
         """One name per parameter."""
 
     @property
+    def title(self) -> str:
+        """What a summary calls the model."""
+        return type(self).__name__.removesuffix("Model")
+
+    @property
     def n_parameters(self) -> int:
         """Length of θ."""
         return len(self.names)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def _inverse(model: PairwiseModel, theta: Array) -> Array:
     K = model.matrix(theta)
     try:
-        return np.linalg.inv(K)
+        return np.asarray(np.linalg.inv(K), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.full_like(K, np.nan)
 

@@ -9,6 +9,7 @@ below is that formula: with :math:`D' = \mathrm{diag}(v) D\, \mathrm{diag}(v)` t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -62,6 +63,10 @@ class PairwiseModel(Model):
         return len(self.rows)
 
     @property
+    def n_parameters(self) -> int:
+        return self.n_pairs + (self.dimension if self.linear else 0)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         c = self.columns
         entries = tuple(f"K[{c[j]},{c[k]}]" for j, k in zip(self.rows, self.cols, strict=True))
@@ -98,6 +103,10 @@ class PairwiseModel(Model):
             out["mean"] = lambda: mean_parameters(self, theta)
             out["covariance"] = lambda: covariance_parameters(self, theta)
         return out
+
+    @property
+    def title(self) -> str:
+        return "Gaussian" if self.a == self.b == 1.0 else f"Power interaction (a = {self.a:g}, b = {self.b:g})"
 
     @property
     def reported(self) -> tuple[str, ...]:
@@ -232,6 +241,10 @@ class LogNormalModel(LogBase, PairwiseModel):
 
     def __init__(self, columns: Sequence[str], pairs: tuple[Index, Index] | None = None, center: Array | None = None):
         super().__init__(columns, a=0.0, b=0.0, pairs=pairs, center=center)
+
+    @property
+    def title(self) -> str:
+        return "Log-normal"
 
 
 def _assemble(block: Array, cross: Array, corner: Array) -> Array:

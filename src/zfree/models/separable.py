@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+
 import numpy as np
 
 from zfree.arrays import Array, Index, weighted_gram
@@ -39,9 +40,8 @@ class SeparableModel(Model):
         return max(self.n_parameters, self.dimension)
 
     def score(self, X: Array, theta: Array) -> Array:
-        terms = self.first(X) * theta[:, None]
-        out = np.zeros((self.dimension, len(X)))
-        np.add.at(out, self.coordinate, terms)
+        to_coordinate = (np.arange(self.dimension)[:, None] == self.coordinate) * theta
+        out = to_coordinate @ self.first(X)
         gradient = self.base_gradient(X)
         return out.T if gradient is None else out.T + gradient
 
@@ -59,9 +59,8 @@ class SeparableModel(Model):
             return np.einsum("n,an,nab,bn->ab", weight, first, D, first, optimize=True)
         gram = np.zeros((len(j), len(j)))
         if diagonal is not None:
-            for k in range(self.dimension):
-                own = np.flatnonzero(j == k)
-                gram[np.ix_(own, own)] = weighted_gram(first[own], weight * diagonal[:, k])
+            p, q = np.nonzero(j[:, None] == j)  # statistics of one coordinate
+            gram[p, q] = (first[p] * first[q] * diagonal.T[j[p]]) @ weight
         for sigma, u in rank_ones:
             gram += weighted_gram(first * u.T[j], weight * sigma)
         return gram

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
 
 from zfree.arrays import Array
-from zfree.errors import IllConditionedWarning, SingularMomentsError
+from zfree.errors import IllConditionedWarning, SingularMomentsError, warn
 from zfree.moments import Moments
 from zfree.solvers.restriction import Restriction
 
@@ -54,7 +53,7 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
     index = restriction.index
     gamma = moments.gamma
     g = (moments.g + gamma @ restriction.values)[index]
-    gamma = gamma[np.ix_(index, index)]
+    gamma = restriction.block(gamma)
     diagonal = np.diagonal(gamma).copy()
     free_names = [names[i] for i in index]
     if not diagonal.size:
@@ -71,12 +70,11 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
     if rcond < SINGULAR:
         raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, free_names)))
     if rcond < ILL_CONDITIONED:
-        warnings.warn(
+        warn(
             f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
             f"The data say least about {', '.join(_null_direction(scaled, free_names))}. "
             "Use more rows, a small ridge=, a mask, or another generator.",
             IllConditionedWarning,
-            stacklevel=4,
         )
     inverse = lapack.dpotri(factor, lower=0)[0]
     inverse = np.triu(inverse) + np.triu(inverse, 1).T

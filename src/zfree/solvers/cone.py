@@ -43,7 +43,7 @@ def solve_positive_definite(
     if start is not None and np.linalg.eigvalsh(model.matrix(start))[0] >= floor:
         return ConeSolution(start, False, 0, 0.0)
     index = restriction.index
-    gamma = moments.gamma[np.ix_(index, index)]
+    gamma = restriction.block(moments.gamma)
     gamma = gamma + ridge * np.diag(np.diagonal(gamma))
     g = (moments.g + moments.gamma @ restriction.values)[index]
     # K is measured in units of the columns' spread, so that one step size serves all its entries.

@@ -50,6 +50,18 @@ class Restriction:
         """Positions of the free parameters."""
         return np.flatnonzero(self.free)
 
+    def block(self, matrix: Array) -> Array:
+        """Rows and columns of the free parameters."""
+        return matrix if self.free.all() else matrix[np.ix_(self.index, self.index)]
+
+    def embed(self, block: Array) -> Array:
+        """A matrix over all parameters, zero where one is known."""
+        if self.free.all():
+            return block
+        out = np.zeros((self.free.size, self.free.size))
+        out[np.ix_(self.index, self.index)] = block
+        return out
+
     def expand(self, theta_free: Array) -> Array:
         """The whole of θ from its free part."""
         theta = self.values.copy()

@@ -1,0 +1,53 @@
+# Two commands: `make demo` and `make test`. Each sets up its own environment in .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: demo test lint format bench bench-memory coverage docs clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[plot]"
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e ".[dev]"
+	@touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: pyproject.toml $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet -e ".[docs]"
+	@touch $@
+
+demo: $(VENV)/.demo  ## fit built-in data on three domains, print summaries, draw a sheet of figures
+	$(BIN)/python -m zfree.demo --output demo-output
+
+test: $(VENV)/.dev  ## every test
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed
+
+bench-memory: $(VENV)/.dev  ## resident memory of a fit with a million rows
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.memory
+
+coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data sets
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.coverage
+
+docs: $(VENV)/.docs  ## the documentation, into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean:
+	rm -rf $(VENV) docs/_build demo-output

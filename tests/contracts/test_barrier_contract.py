@@ -1,0 +1,108 @@
+"""Every domain × Barrier(p, γ): structured fields against dense matrices and finite differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zfree as zf
+from tests.contracts.tables import DET_POWERS, DOMAINS, POWERS
+from tests.reference import barrier_matrix, column_divergence, exact
+from tests.sampling import interior, near_boundary
+
+
+def _in_chart(domain, X, field, divergence):
+    """A flat domain is compared in its chart: x = C y + c, D_x = C D_y Cᵀ, ∇·D_x = C ∇·D_y."""
+    chart = domain.chart
+    if chart is None:
+        return domain, X, field, divergence
+    pull = np.linalg.pinv(chart.matrix)
+    assert np.allclose(divergence @ pull.T @ chart.matrix.T, divergence, atol=1e-9)
+    return chart.domain, chart.pull(X), pull @ field @ pull.T, divergence @ pull.T
+
+
+@pytest.mark.parametrize("gamma", DET_POWERS)
+@pytest.mark.parametrize("p", POWERS)
+@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize("where", ["inside", "within 1e-3 of the boundary"])
+def test_field_and_divergence_match_the_dense_ones(name, p, gamma, where):
+    domain = DOMAINS[name]
+    X = interior(domain, 2) if where == "inside" else near_boundary(domain, 2, 1e-3)
+    value = zf.Barrier(p, gamma).evaluate(domain, X)
+    weight = np.exp(value.log_weight)
+    field = weight[:, None, None] * value.field.dense()
+    divergence = weight[:, None] * value.divergence
+    domain, X, field, divergence = _in_chart(domain, X, field, divergence)
+    for x, D, div in zip(X, field, divergence, strict=True):
+        point = exact(x)
+        dense = barrier_matrix(domain, p, gamma, point).astype(float)
+        assert np.allclose(D, dense, rtol=1e-6, atol=1e-6 * np.abs(dense).max())
+        by_differences = column_divergence(lambda y: barrier_matrix(domain, p, gamma, y), point).astype(float)
+        assert np.allclose(div, by_differences, rtol=1e-6, atol=1e-6 * np.abs(by_differences).max())
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_field_methods_agree_with_the_dense_matrices(name):
+    domain = DOMAINS[name]
+    X = interior(domain, 5)
+    field = zf.Barrier(0.7, 0.5).evaluate(domain, X).field
+    dense = field.dense()
+    rng = np.random.default_rng(1)
+    v = rng.standard_normal(X.shape)
+    d = X.shape[1]
+    rows, cols = np.triu_indices(d)
+    assert np.allclose(field.apply(v), np.einsum("njk,nk->nj", dense, v))
+    assert np.allclose(field.diagonal(), np.einsum("njj->nj", dense))
+    assert np.allclose(field.entries(rows, cols), dense[:, rows, cols].T)
+    assert np.allclose(field.rescale(v).dense(), v[:, :, None] * dense * v[:, None, :])
+    diagonal, rank_ones, full = field.parts()
+    total = np.zeros_like(dense) if full is None else full.copy()
+    if diagonal is not None:
+        total += diagonal[:, :, None] * np.eye(d)
+    for sigma, u in rank_ones:
+        total += sigma[:, None, None] * u[:, :, None] * u[:, None, :]
+    assert np.allclose(total, dense)
+
+
+def test_structure_is_used_where_there_is_one():
+    from zfree.fields import Block, Dense, Diagonal, DiagonalPlusRankOne, Scalar
+
+    expected = {
+        "RealSpace": Scalar,
+        "Orthant": Diagonal,
+        "Box": Diagonal,
+        "HalfSpace": DiagonalPlusRankOne,
+        "Polytope": Dense,
+        "SolidSimplex": DiagonalPlusRankOne,
+        "Simplex": DiagonalPlusRankOne,
+        "Ball": DiagonalPlusRankOne,
+        "Product": Block,
+    }
+    for name, kind in expected.items():
+        field = zf.Barrier().evaluate(DOMAINS[name], interior(DOMAINS[name], 2)).field
+        assert type(field) is kind, name
+
+
+def test_polytope_keeps_small_directions_very_close_to_a_facet():
+    """H is graded there; inverting it by Cholesky would lose the direction along the facet."""
+    A = np.array([[-1.0, 0.2], [0.3, -1.0], [1.0, 1.0]])
+    domain = zf.Polytope(A, [0.0, 0.0, 1.0])
+    x = domain.interior_point()
+    x = x - A[0] * (A[0] @ x - (-1e-9)) / (A[0] @ A[0])
+    value = zf.Barrier(0.0, 0.0).evaluate(domain, x[None])
+    s = np.array([float(v) for v in domain.slacks(x[None])[0]])
+    along = np.array([0.2, 1.0]) / np.hypot(0.2, 1.0)
+    exact = 1.0 / (along @ sum(np.outer(a, a) / t**2 for a, t in zip(A[1:], s[1:], strict=True)) @ along)
+    assert along @ value.field.dense()[0] @ along == pytest.approx(exact, rel=1e-6)
+
+
+def test_log_weights_survive_ten_thousand_dimensions():
+    domain = zf.Orthant(10_000)
+    X = np.random.default_rng(0).exponential(0.1, (3, 10_000))
+    value = zf.Barrier(0.0, 0.5).evaluate(domain, X)
+    assert np.isfinite(value.log_weight).all()
+    assert np.exp(value.log_weight).max() == 0.0  # the plain weight is not representable
+    est = zf.Exponential(generator=zf.Barrier(0.0, 0.5)).fit(
+        np.random.default_rng(1).exponential(0.1, (50, 10_000))[:, :300]
+    )
+    assert np.isfinite(est.rate_).all()

@@ -1,0 +1,128 @@
+"""Every generator: divergence against finite differences, and the word it gives about the boundary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zfree as zf
+from tests.contracts.tables import DOMAINS, GENERATORS
+from tests.reference import column_divergence
+from tests.sampling import interior, near_boundary
+
+BOUNDED = ["Box", "Polytope", "SolidSimplex", "Ball", "Orthant"]
+
+
+def _skip_if_weight_is_negative(generator, X):
+    if isinstance(generator, zf.CoordinateWeight) and np.any(X <= 0) and generator.h != "sigmoid":
+        return np.abs(X) + 0.1 if str(generator.h).startswith("exp") else None
+    return X
+
+
+@pytest.mark.parametrize("domain_name", BOUNDED)
+@pytest.mark.parametrize("name", GENERATORS)
+def test_divergence_matches_finite_differences(name, domain_name):
+    generator, domain = GENERATORS[name], DOMAINS[domain_name]
+    X = _skip_if_weight_is_negative(generator, interior(domain, 4, seed=3))
+    if X is None:
+        return  # the weight is not positive there; test_bad_input covers the refusal
+    X = X[domain.contains(X)]
+
+    def matrix(y):
+        value = generator.evaluate(domain, y[None])
+        return np.exp(value.log_weight[0]) * value.field.dense()[0]
+
+    value = generator.evaluate(domain, X)
+    divergence = np.exp(value.log_weight)[:, None] * value.divergence
+    for x, div in zip(X, divergence, strict=True):
+        by_differences = column_divergence(matrix, x, step=1e-6)
+        assert np.allclose(div, by_differences, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("domain_name", BOUNDED)
+@pytest.mark.parametrize("name", GENERATORS)
+def test_the_word_about_the_boundary_is_true(name, domain_name):
+    """n·D n, measured on the way to the boundary, vanishes exactly when the generator says so."""
+    generator, domain = GENERATORS[name], DOMAINS[domain_name]
+    if name.startswith("Custom"):
+        return  # those are the user's word
+    said = generator.check(domain).holds
+    flux = []
+    for distance in (1e-2, 1e-6):
+        X = near_boundary(domain, 400, distance, seed=5)
+        if _skip_if_weight_is_negative(generator, X) is not X:
+            return
+        X = X[np.abs(X).max(axis=1) < 5]  # far out, a weight may vanish for another reason
+        _, gradient = domain.boundary_distance(X)
+        n = gradient / np.linalg.norm(gradient, axis=1, keepdims=True)
+        value = generator.evaluate(domain, X)
+        flux.append(np.einsum("nj,nj->n", n, value.field.apply(n)) * np.exp(value.log_weight))
+    assert (flux[1].max() < 0.05 * flux[0].max()) == said
+
+
+def test_members_of_the_family():
+    """h(x) = x is (p=1, γ=0) and h(x) = x² is (p=0, γ=0) on the orthant; ℝᵈ with any power is the identity."""
+    X = interior(DOMAINS["Orthant"], 6)
+    for h, p in (("x", 1.0), ("x^2", 0.0)):
+        weight = zf.CoordinateWeight(h).evaluate(DOMAINS["Orthant"], X)
+        barrier = zf.Barrier(p, 0.0).evaluate(DOMAINS["Orthant"], X)
+        assert np.allclose(weight.field.dense(), barrier.field.dense(), rtol=1e-12)
+        assert np.allclose(weight.divergence, barrier.divergence, rtol=1e-12)
+    Y = interior(DOMAINS["RealSpace"], 6)
+    value = zf.Barrier(0.3, 0.5).evaluate(DOMAINS["RealSpace"], Y)
+    assert np.array_equal(value.field.dense(), np.broadcast_to(np.eye(3), (6, 3, 3)))
+    assert not value.divergence.any()
+
+
+def test_paper_potentials_by_automatic_differentiation():
+    """φ₁, φ₂, φ₃ typed as the paper writes them give the Barrier's field, weight and divergence."""
+    domain = zf.SolidSimplex(3)
+    X = interior(domain, 5)
+    papers = {
+        4 / 3: lambda x: 9 / 4 * ((x ** (4 / 3)).sum() + (1 - x.sum()) ** (4 / 3)),
+        1.0: lambda x: (x * x.log()).sum() + (1 - x.sum()) * (1 - x.sum()).log(),
+        0.0: lambda x: -x.log().sum() - (1 - x.sum()).log(),
+    }
+    for p, phi in papers.items():
+        ours = zf.Barrier(p).evaluate(domain, X)
+        theirs = zf.Barrier(potential=zf.ConvexFunction(phi, vanishing=True)).evaluate(domain, X)
+        assert np.allclose(ours.field.dense(), theirs.field.dense(), rtol=1e-9, atol=1e-12)
+        assert np.allclose(ours.log_weight, theirs.log_weight, atol=1e-9)
+        assert np.allclose(ours.divergence, theirs.divergence, rtol=1e-9, atol=1e-11)
+
+
+def test_custom_potential_on_the_simplex_is_taken_along_it():
+    domain = zf.Simplex(4, drop=1)
+    X = interior(domain, 5)
+    theirs = zf.Barrier(potential=zf.ConvexFunction(lambda x: (x * x.log()).sum(), vanishing=True)).evaluate(domain, X)
+    ours = zf.Barrier.entropy().evaluate(domain, X)
+    assert np.allclose(ours.field.dense(), theirs.field.dense(), atol=1e-12)
+    assert np.allclose(ours.log_weight, theirs.log_weight, atol=1e-9)
+    assert np.allclose(ours.divergence, theirs.divergence, atol=1e-9)
+
+
+def test_custom_slack_potential():
+    """ψ'' = s^(p−2) by hand is Power(p), on flat and on curved boundaries."""
+    by_hand = zf.SlackFunction(lambda s: s**-2.0, lambda s: -2.0 * s**-3.0, slope=lambda s: -1 / s, decay=2.0)
+    for name in ("Orthant", "Polytope", "Ball"):
+        domain, X = DOMAINS[name], interior(DOMAINS[name], 4)
+        a = zf.Barrier(potential=by_hand).evaluate(domain, X)
+        b = zf.Barrier.log().evaluate(domain, X)
+        assert np.allclose(a.field.dense(), b.field.dense())
+        assert np.allclose(a.divergence, b.divergence)
+    assert zf.Barrier(potential=by_hand).check(zf.Orthant(1)).holds
+
+
+@pytest.mark.parametrize(
+    ("potential", "domain"),
+    [
+        (zf.SlackFunction(lambda s: -s, lambda s: -np.ones_like(s)), zf.Orthant(2)),
+        (zf.ConvexFunction(lambda x: -(x**2).sum()), zf.Orthant(2)),
+        (zf.SlackFunction(lambda s: 1 + 0 * s, lambda s: 0 * s, slope=lambda s: s), zf.Ball(1.0, d=2)),
+    ],
+)
+def test_a_potential_that_is_not_convex_is_refused(potential, domain):
+    from zfree.errors import NotConvexError
+
+    with pytest.raises(NotConvexError, match="convex"):
+        zf.Barrier(potential=potential).evaluate(domain, np.full((2, 2), 0.3))

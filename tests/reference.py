@@ -1,0 +1,115 @@
+"""The slow, dense way to do everything: full matrices, finite differences, no structure. For tests and benchmarks only."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+
+import zfree as zf
+from zfree.domains.polyhedral import Polyhedral
+
+mp.mp.dps = 60
+
+
+def slack_hessian(domain, p, x):
+    """H of φ = Σ ψ(s_k) at one point of a polyhedral domain, plus ½‖·‖² along directions no facet limits."""
+    A, b = domain.inequalities
+    H = np.zeros((x.size, x.size), dtype=x.dtype)
+    for a, level in zip(A, b, strict=True):
+        H = H + (level - a @ x) ** (p - 2) * np.outer(a, a)
+    _, singular, rows = np.linalg.svd(A if len(A) else np.zeros((1, x.size)))
+    rank = int(np.sum(singular > 1e-12))
+    return H + rows[rank:].T @ rows[rank:]
+
+
+def ball_hessian(domain, p, x):
+    """H of the shifted power of c² − ‖x − m‖², by differentiating its gradient."""
+    c = domain.radius**2
+
+    def gradient(y):
+        offset = y - domain.center
+        u = c - offset @ offset
+        slope = -(c ** (p - 1)) * (1 + (mp.log(c / u) if p == 1 else (1 - (u / c) ** (p - 1)) / (p - 1)))
+        return -2 * slope * offset
+
+    return derivative(gradient, x)
+
+
+TINY = mp.mpf(10) ** -20
+
+
+def derivative(f, x, step=TINY):
+    """Derivatives of f along each coordinate (last axis), by a central difference in 60 digits."""
+    return np.stack([(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(x.size, dtype=int)], axis=-1)
+
+
+def hessian(domain, p, x):
+    if isinstance(domain, zf.Product):
+        blocks, start = np.zeros((x.size, x.size), dtype=x.dtype), 0
+        for factor in domain.factors:
+            part = slice(start, start + factor.dimension)
+            blocks[part, part] = hessian(factor, p, x[part])
+            start = part.stop
+        return blocks
+    return slack_hessian(domain, p, x) if isinstance(domain, Polyhedral) else ball_hessian(domain, p, x)
+
+
+def exact(x):
+    """A float vector as one of 60 digits: close to a boundary, differences of doubles have none left."""
+    return np.array([mp.mpf(float(v)) for v in x], dtype=object)
+
+
+def barrier_matrix(domain, p, gamma, x):
+    """G = det(H)^(−γ) H⁻¹ at one point, in the precision of `x`."""
+    H = hessian(domain, p, x)
+    if x.dtype == float:
+        return np.exp(-gamma * np.linalg.slogdet(H)[1]) * np.linalg.inv(H)
+    H = mp.matrix(H.tolist())
+    G = mp.det(H) ** (-gamma) * mp.inverse(H)
+    return np.array(G.tolist(), dtype=object)
+
+
+def column_divergence(matrix, x, **step):
+    """(∇·D)_j = Σ_i ∂D_ij/∂x_i of a function x ↦ D(x), by finite differences."""
+    d = derivative(matrix, x, **step)
+    return np.array([sum(d[i, j, i] for i in range(x.size)) for j in range(x.size)])
+
+
+def gaussian_moments(X, D, divergence):
+    """Γ_N and g_N of the full Gaussian (K upper triangle, then η), one row at a time with dense Jacobians."""
+    n, d = X.shape
+    pairs = [(j, k) for j in range(d) for k in range(j, d)]
+    r = len(pairs) + d
+    gamma, g = np.zeros((r, r)), np.zeros(r)
+    for i in range(n):
+        J, trace = np.zeros((r, d)), np.zeros(r)
+        for p, (j, k) in enumerate(pairs):
+            J[p, j] -= X[i, k]
+            trace[p] -= D[i, j, k]
+            if j != k:
+                J[p, k] -= X[i, j]
+                trace[p] -= D[i, k, j]
+        J[len(pairs) :] = np.eye(d)
+        gamma += J @ D[i] @ J.T / n
+        g += (trace + J @ divergence[i]) / n
+    return gamma, g
+
+
+def dense_truncated_gaussian_fit(X, domain, p=4 / 3, gamma=0.5):
+    """θ̂ and its covariance the obvious way: dense G, its divergence by differences, dense J, a loop over rows."""
+    n = len(X)
+    D, divergence = [], []
+    for x in X:
+        step = 1e-4 * float(domain.boundary_distance(x[None])[0][0])
+        D.append(barrier_matrix(domain, p, gamma, x))
+        divergence.append(column_divergence(lambda y: barrier_matrix(domain, p, gamma, y), x, step=step))
+    D, divergence = np.array(D), np.array(divergence)
+    G, g = gaussian_moments(X, D, divergence)
+    theta = -np.linalg.solve(G, g)
+    meat = np.zeros_like(G)
+    for i in range(n):
+        G_i, g_i = gaussian_moments(X[i : i + 1], D[i : i + 1], divergence[i : i + 1])
+        psi = G_i @ theta + g_i
+        meat += np.outer(psi, psi) / n
+    inverse = np.linalg.inv(G)
+    return theta, inverse @ meat @ inverse / n
