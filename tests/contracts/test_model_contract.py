@@ -1,0 +1,178 @@
+"""Every model: score, Jacobian products, traces and Γ against automatic differentiation of its log-density."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import zfree as zf
+from tests.contracts.tables import DOMAINS
+from tests.sampling import interior
+from zfree.models import (
+    CustomModel,
+    DirichletModel,
+    ExponentialModel,
+    GammaModel,
+    LogNormalModel,
+    PairwiseModel,
+)
+from zfree.moments import Rows
+
+NAMES = ("u", "v", "w")
+PAIRS = (np.array([0, 0, 1, 2]), np.array([0, 2, 1, 2]))
+CENTER = np.array([0.2, -0.1, 0.4])
+
+
+def _pairwise(a, b, center=None, pairs=None, linear=True):
+    """log p of the a–b family in torch, written from its definition."""
+    rows, cols = np.triu_indices(3) if pairs is None else pairs
+
+    def t(X):
+        c = torch.zeros(3, dtype=X.dtype) if center is None else torch.tensor(center)
+        u = (X.log() if a == 0 else X**a) - c
+        scale = 1.0 if a == 0 else a
+        out = [-(0.5 if j == k else 1.0) / scale * u[:, j] * u[:, k] for j, k in zip(rows, cols, strict=True)]
+        if linear:
+            power = X.log() if b == 0 else X**b / b
+            out += [power[:, j] for j in range(3)]
+        return torch.stack(out, dim=1)
+
+    return t
+
+
+LOG_BASE = lambda X: -X.log().sum(dim=1)  # noqa: E731
+
+MODELS = {
+    "gaussian": (PairwiseModel(NAMES), _pairwise(1, 1), None),
+    "gaussian-centred": (PairwiseModel(NAMES, center=CENTER), _pairwise(1, 1, CENTER), None),
+    "gaussian-masked": (PairwiseModel(NAMES, pairs=PAIRS), _pairwise(1, 1, pairs=PAIRS), None),
+    "gaussian-known-mean": (
+        PairwiseModel(NAMES, linear=False, center=CENTER),
+        _pairwise(1, 1, CENTER, linear=False),
+        None,
+    ),
+    "square-root": (PairwiseModel(NAMES, 0.5, 0.5, center=CENTER), _pairwise(0.5, 0.5, CENTER), None),
+    "a=1.5,b=0.5": (PairwiseModel(NAMES, 1.5, 0.5), _pairwise(1.5, 0.5), None),
+    "a=0.5,b=0": (PairwiseModel(NAMES, 0.5, 0.0), _pairwise(0.5, 0.0), None),
+    "a=0,b=1": (PairwiseModel(NAMES, 0.0, 1.0, pairs=PAIRS), _pairwise(0.0, 1.0, pairs=PAIRS), None),
+    "log-normal": (LogNormalModel(NAMES, center=CENTER), _pairwise(0, 0, CENTER), LOG_BASE),
+    "dirichlet": (DirichletModel(NAMES), lambda X: X.log(), LOG_BASE),
+    "exponential": (ExponentialModel(NAMES), lambda X: -X, None),
+    "gamma": (GammaModel(NAMES), lambda X: torch.cat([X.log(), -X], dim=1), LOG_BASE),
+    "custom-derivatives-given": (
+        CustomModel(
+            3,
+            ["s", "q"],
+            lambda X: np.stack([np.sin(X).sum(1), (X**2).sum(1)], 1),
+            jacobian=lambda X: np.stack([np.cos(X), 2 * X], 1),
+            hessian=lambda X: np.stack(
+                [-np.sin(X)[:, :, None] * np.eye(3), np.ones_like(X)[:, :, None] * 2 * np.eye(3)], 1
+            ),
+            base=lambda X: -(X[:, 0] ** 3),
+            base_gradient=lambda X: np.stack([-3 * X[:, 0] ** 2, 0 * X[:, 0], 0 * X[:, 0]], 1),
+            base_hessian=lambda X: -6 * X[:, :1, None] * np.diag([1.0, 0.0, 0.0]),
+        ),
+        lambda X: torch.stack([X.sin().sum(1), (X**2).sum(1)], 1),
+        lambda X: -(X[:, 0] ** 3),
+    ),
+}
+
+FIELDS = {
+    "scalar": ("Orthant", zf.BoundaryDistance()),
+    "diagonal": ("Orthant", zf.Barrier(0.5, 0.3)),
+    "rank one": ("SolidSimplex", zf.Barrier(1.2, 0.5)),
+    "rank one, mixed sign": ("HalfSpace", zf.Barrier(1.0, 0.5)),
+    "dense": ("Polytope", zf.Barrier(1.0, 0.5)),
+    "block": ("Product", zf.Barrier(0.8, 0.2)),
+}
+_SIZES = {
+    "Orthant": zf.Orthant(3),
+    "SolidSimplex": zf.SolidSimplex(3),
+    "HalfSpace": zf.HalfSpace([1.0, 2.0, -0.5], 3.0),
+}
+_SIZES["Product"] = zf.Product([zf.Orthant(1), zf.SolidSimplex(2)])
+_SIZES["Polytope"] = zf.Polytope.from_inequalities("x1 > 0, x2 > 0, x3 > 0, x1 + 2*x2 + x3 < 4, x1 - x2 < 1")
+
+
+def _points(domain_name):
+    if domain_name == "HalfSpace":
+        return np.random.default_rng(2).uniform(0.1, 0.8, (7, 3))
+    X = interior(_SIZES[domain_name], 40, seed=4)
+    return X[(X > 0.02).all(axis=1)][:7]
+
+
+def _torch_model(model, t, b):
+    return CustomModel(3, model.names, t, base=b)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_density_and_score_match_automatic_differentiation(name):
+    model, t, b = MODELS[name]
+    X, theta = _points("SolidSimplex"), np.random.default_rng(0).standard_normal(model.n_parameters)
+    auto = _torch_model(model, t, b)
+    assert np.allclose(model.statistics(X), auto.statistics(X))
+    assert np.allclose(model.log_density(X, theta), auto.log_density(X, theta))
+    assert np.allclose(model.score(X, theta), auto.score(X, theta))
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("name", MODELS)
+def test_moments_influence_and_scores_match_automatic_differentiation(name, field):
+    """Γ, g, ψ_i and S(x_i) with structure equal those of t and b differentiated by torch and dense products."""
+    model, t, b = MODELS[name]
+    domain_name, generator = FIELDS[field]
+    domain, X = _SIZES[domain_name], _points(domain_name)
+    weight = np.random.default_rng(3).uniform(0.5, 2.0, len(X))
+    theta = np.random.default_rng(5).standard_normal(model.n_parameters)
+    rows = Rows(model, generator, domain, X, weight)
+    value = generator.evaluate(domain, X)
+    dense = zf.Custom(
+        lambda _: np.exp(value.log_weight)[:, None, None] * value.field.dense(),
+        divergence=lambda _: np.exp(value.log_weight)[:, None] * value.divergence,
+    )
+    auto = Rows(_torch_model(model, t, b), dense, domain, X, weight)
+    ours, theirs = rows.moments(), auto.moments()
+    scale = np.exp(ours.log_scale)
+    assert np.allclose(scale * ours.gamma, theirs.gamma, rtol=1e-9, atol=1e-11)
+    assert np.allclose(scale * ours.g, theirs.g, rtol=1e-9, atol=1e-11)
+    assert np.allclose(rows.influence(theta, 0.0), auto.influence(theta, 0.0), rtol=1e-9, atol=1e-11)
+    assert np.allclose(rows.scores(theta, 0.0), auto.scores(theta, 0.0), rtol=1e-9, atol=1e-11)
+    # ψ_i = w_i (Γ_i θ + g_i) sums to the moments' own gradient
+    assert np.allclose(rows.influence(theta, ours.log_scale).sum(axis=1), ours.gamma_sum @ theta + ours.g_sum)
+
+
+@pytest.mark.parametrize("name", ["gaussian-centred", "square-root", "log-normal"])
+def test_natural_parameters_describe_the_same_density(name):
+    model, t, b = MODELS[name]
+    X, theta = _points("SolidSimplex"), np.random.default_rng(0).standard_normal(model.n_parameters)
+    natural = model.natural_map() @ theta
+    a = {"gaussian-centred": 1.0, "square-root": 0.5, "log-normal": 0.0}[name]
+    plain = PairwiseModel(NAMES, a, a)
+    base = 0.0 if b is None else model.base(X)
+    # η x^b / b against η (x^a − c): the two differ by a constant only
+    gap = model.log_density(X, theta) - plain.log_density(X, natural) - base
+    assert np.allclose(gap, gap[0])
+
+
+@pytest.mark.parametrize("which", ["mean", "precision", "covariance"])
+@pytest.mark.parametrize(
+    "name", ["gaussian", "gaussian-centred", "gaussian-masked", "gaussian-known-mean", "log-normal"]
+)
+def test_jacobians_of_other_parametrisations(name, which):
+    model = MODELS[name][0]
+    theta = np.random.default_rng(8).uniform(0.1, 0.3, model.n_parameters)
+    theta[: model.n_pairs][model.rows == model.cols] = [2.0, 3.0, 2.5]
+    names, values, jacobian = model.derived(theta)[which]()
+    assert len(names) == len(values) == len(jacobian)
+    numeric = np.empty_like(jacobian)
+    for i, e in enumerate(np.eye(theta.size) * 1e-6):
+        numeric[:, i] = (model.derived(theta + e)[which]().values - model.derived(theta - e)[which]().values) / 2e-6
+    assert np.allclose(jacobian, numeric, atol=1e-7)
+
+
+def test_every_domain_of_the_table_fits_a_gaussian():
+    for name, domain in DOMAINS.items():
+        X = interior(domain, 400, seed=11)
+        est = zf.TruncatedGaussian(domain=domain, structure="diagonal", generator=zf.Barrier(1.0))
+        assert np.isfinite(est.fit(X).result_.theta).all(), name

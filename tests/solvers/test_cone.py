@@ -1,0 +1,92 @@
+"""positive_definite=True: the same quadratic over the cone, checked by its optimality conditions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import zfree as zf
+from zfree.errors import NotPositiveDefiniteWarning, SpecificationError
+
+
+def _indefinite_data(d=4, n=35, seed=0):
+    """Few rows on a solid simplex: the unconstrained K is not positive definite."""
+    return np.random.default_rng(seed).dirichlet(np.full(d + 1, 1.2), n)[:, :d]
+
+
+def _gradient(result):
+    """∂L/∂K as a symmetric matrix, and ∂L/∂η."""
+    model, m = result.model, result.moments
+    flat = m.gamma @ result.working_theta + m.g
+    G = np.zeros((model.dimension, model.dimension))
+    half = np.where(model.rows == model.cols, 1.0, 0.5)
+    G[model.rows, model.cols] = G[model.cols, model.rows] = flat[: model.n_pairs] * half
+    return G, flat[model.n_pairs :]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_optimality_conditions(seed):
+    """∇_K L ⪰ 0, ⟨∇_K L, K − εI⟩ = 0, ∇_η L = 0: no positive-definite K does better."""
+    X = _indefinite_data(seed=seed)
+    domain = zf.SolidSimplex(4)
+    with pytest.warns(NotPositiveDefiniteWarning):
+        free = zf.TruncatedGaussian(domain=domain).fit(X)
+    est = zf.TruncatedGaussian(domain=domain, positive_definite=True).fit(X)
+    assert np.linalg.eigvalsh(free.precision_)[0] < 0 < np.linalg.eigvalsh(est.precision_)[0]
+    G, by_eta = _gradient(est.result_)
+    scale = np.abs(est.result_.moments.gamma @ est.result_.working_theta).max()
+    assert np.abs(by_eta).max() < 1e-6 * scale
+    assert np.linalg.eigvalsh(G)[0] > -1e-6 * np.abs(G).max() - 1e-9 * scale
+    assert abs(np.sum(G * est.precision_)) < 1e-4 * np.abs(G).max() * np.abs(est.precision_).max()
+    # random feasible directions do not improve the objective
+    m, theta = est.result_.moments, est.result_.working_theta
+
+    def objective(t):
+        return 0.5 * t @ m.gamma @ t + m.g @ t
+
+    rng = np.random.default_rng(0)
+    model = est.result_.model
+    for _ in range(200):
+        A = rng.standard_normal((4, 4))
+        other = np.concatenate([(A @ A.T * 50)[model.rows, model.cols], rng.standard_normal(4) * 20])
+        for t in (0.001, 0.1, 1.0):
+            assert objective((1 - t) * theta + t * other) >= objective(theta) - 1e-8 * abs(objective(theta))
+
+
+def test_an_inactive_constraint_changes_nothing():
+    X = np.abs(np.random.default_rng(0).standard_normal((500, 3)))
+    a, b = zf.TruncatedGaussian().fit(X), zf.TruncatedGaussian(positive_definite=True).fit(X)
+    assert np.array_equal(a.result_.theta, b.result_.theta)
+    assert np.array_equal(a.result_.covariance, b.result_.covariance)
+
+
+def test_an_active_constraint_gives_no_standard_errors_and_says_so():
+    est = zf.TruncatedGaussian(domain=zf.SolidSimplex(4), positive_definite=True).fit(_indefinite_data())
+    assert np.isnan(est.result_.standard_errors).all()
+    assert "positive_definite=True" in str(est.result_.summary())
+
+
+def test_known_entries_and_masks_are_kept_in_the_cone():
+    mask = np.ones((4, 4), dtype=bool)
+    mask[0, 1] = mask[1, 0] = False
+    est = zf.TruncatedGaussian(
+        domain=zf.SolidSimplex(4), mask=mask, fixed={"K[x3,x4]": 1.5}, positive_definite=True
+    ).fit(_indefinite_data())
+    assert est.precision_[0, 1] == 0.0
+    assert est.precision_[2, 3] == 1.5
+    assert np.linalg.eigvalsh(est.precision_)[0] > 0
+
+
+def test_an_impossible_request_is_refused():
+    bad = np.full((4, 4), np.nan)
+    bad[0, 0] = -100.0
+    with pytest.raises(SpecificationError, match="positive-definite"):
+        zf.TruncatedGaussian(domain=zf.SolidSimplex(4), precision=bad, positive_definite=True).fit(_indefinite_data())
+
+
+def test_more_columns_than_the_rows_can_carry():
+    """Γ itself is singular; over the cone there is still a minimiser with a small ridge."""
+    X = np.random.default_rng(0).dirichlet(np.full(9, 1.5), 30)[:, :8]
+    est = zf.TruncatedGaussian(domain=zf.SolidSimplex(8), positive_definite=True, ridge=1e-3).fit(X)
+    assert np.linalg.eigvalsh(est.precision_)[0] > 0
+    assert any("not reliable" in note for note in est.result_.notes)
