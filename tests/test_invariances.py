@@ -62,33 +62,37 @@ def test_parts_of_a_composition_may_be_permuted_and_any_may_be_dropped(seed, p, 
     for drop in range(d):
         other = zf.Dirichlet(generator=generator, domain=zf.Simplex(d, drop=drop)).fit(P)
         assert _close(other.alpha_, alpha.alpha_)
-        # The same model written in the chart that drops this part, on the solid simplex
-        chart = zf.Simplex(d, drop=drop).chart
-        kept = np.arange(d) != drop
-        Y = chart.pull(P)
-        rest = lambda y: 1 - y.sum(axis=1)  # noqa: E731
-
-        def t(y, kept=kept, drop=drop):
-            out = np.empty((len(y), d))
-            out[:, kept], out[:, drop] = np.log(y), np.log(rest(y))
-            return out
-
-        def jacobian(y, kept=kept, drop=drop):
-            out = np.zeros((len(y), d, d - 1))
-            out[:, np.flatnonzero(kept), np.arange(d - 1)] = 1 / y
-            out[:, drop] = -1 / rest(y)[:, None]
-            return out
-
-        def hessian(y, kept=kept, drop=drop):
-            out = np.zeros((len(y), d, d - 1, d - 1))
-            out[:, np.flatnonzero(kept), np.arange(d - 1), np.arange(d - 1)] = -1 / y**2
-            out[:, drop] = -1 / rest(y)[:, None, None] ** 2
-            return out
-
-        charted = zf.ExponentialFamily(
-            t, jacobian=jacobian, hessian=hessian, domain=zf.SolidSimplex(d - 1), generator=generator
-        ).fit(Y)
+        charted = _dirichlet_in_chart(d, drop, generator).fit(zf.Simplex(d, drop=drop).chart.pull(P))
         assert _close(charted.theta_ + 1, alpha.alpha_, 1e-7)
+
+
+def _dirichlet_in_chart(d, drop, generator):
+    """The Dirichlet written in the d − 1 parts that are kept, on the solid simplex, θ = α − 1."""
+    kept = np.flatnonzero(np.arange(d) != drop)
+
+    def rest(y):
+        return 1 - y.sum(axis=1)
+
+    def t(y):
+        out = np.empty((len(y), d))
+        out[:, kept], out[:, drop] = np.log(y), np.log(rest(y))
+        return out
+
+    def jacobian(y):
+        out = np.zeros((len(y), d, d - 1))
+        out[:, kept, np.arange(d - 1)] = 1 / y
+        out[:, drop] = -1 / rest(y)[:, None]
+        return out
+
+    def hessian(y):
+        out = np.zeros((len(y), d, d - 1, d - 1))
+        out[:, kept, np.arange(d - 1), np.arange(d - 1)] = -1 / y**2
+        out[:, drop] = -1 / rest(y)[:, None, None] ** 2
+        return out
+
+    return zf.ExponentialFamily(
+        t, jacobian=jacobian, hessian=hessian, domain=zf.SolidSimplex(d - 1), generator=generator
+    )
 
 
 @SETTINGS

@@ -144,7 +144,7 @@ def test_moments_influence_and_scores_match_automatic_differentiation(name, fiel
 
 @pytest.mark.parametrize("name", ["gaussian-centred", "square-root", "log-normal"])
 def test_natural_parameters_describe_the_same_density(name):
-    model, t, b = MODELS[name]
+    model, _, b = MODELS[name]
     X, theta = _points("SolidSimplex"), np.random.default_rng(0).standard_normal(model.n_parameters)
     natural = model.natural_map() @ theta
     a = {"gaussian-centred": 1.0, "square-root": 0.5, "log-normal": 0.0}[name]

@@ -58,7 +58,7 @@ def test_text_that_is_no_linear_inequality_is_refused(text, match):
 
 
 def test_unknown_column_is_named():
-    with pytest.raises(InvalidDomainError, match="'hieght'.*weight, height"):
+    with pytest.raises(InvalidDomainError, match=r"'hieght'.*weight, height"):
         zf.Polytope.from_inequalities("hieght < 1", columns=["weight", "height"])
 
 
