@@ -22,6 +22,11 @@ def row_chunks(n_rows: int, doubles_per_row: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
+def row_sums(X: Array) -> Array:
+    """Σ_j x_ij. As a product with ones: numpy's own reduction over a short last axis is several times slower."""
+    return X @ np.ones(X.shape[1])
+
+
 def weighted_gram(columns: Array, weight: Array | None = None) -> Array:
     r"""Return :math:`\sum_i w_i q_i q_i^\top` for rows ``q_i = columns[:, i]``.
 

@@ -62,7 +62,8 @@ class Power(SlackPotential):
 
     def terms(self, s: Array) -> SlackTerms:
         log_curvature = (self.p - 2.0) * np.log(s)
-        return SlackTerms(np.exp(-log_curvature), log_curvature, (self.p - 2.0) / s)
+        inverse = s if self.p == 1.0 else s * s if self.p == 0.0 else np.exp(-log_curvature)
+        return SlackTerms(inverse, log_curvature, (self.p - 2.0) / s)
 
     def descent(self, u: Array, largest: float) -> Array:
         r"""Slope along a concave slack, shifted by a constant so that φ is strictly convex for every p.

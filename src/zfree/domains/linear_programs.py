@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from scipy.optimize import linprog
 
 from zfree.arrays import Array
+
+
+def _linprog(*args: Any, **kwargs: Any) -> Any:
+    from scipy.optimize import linprog  # a tenth of the time of the whole import, and few domains need it
+
+    return linprog(*args, **kwargs)
 
 
 def chebyshev_centre(A: Array, b: Array) -> tuple[Array, float]:
@@ -13,7 +20,7 @@ def chebyshev_centre(A: Array, b: Array) -> tuple[Array, float]:
     norms = np.linalg.norm(A, axis=1)
     d = A.shape[1]
     cap = 1.0 + float(np.abs(b / norms).max())
-    result = linprog(
+    result = _linprog(
         np.r_[np.zeros(d), -1.0],
         A_ub=np.column_stack([A, norms]),
         b_ub=b,
@@ -30,7 +37,7 @@ def has_bounded_solutions(A: Array) -> bool:
     m, d = A.shape
     if np.linalg.matrix_rank(A) < d:
         return False
-    result = linprog(np.zeros(m), A_eq=A.T, b_eq=np.zeros(d), bounds=[(1.0, None)] * m, method="highs")
+    result = _linprog(np.zeros(m), A_eq=A.T, b_eq=np.zeros(d), bounds=[(1.0, None)] * m, method="highs")
     return result.status == 0
 
 
@@ -43,7 +50,7 @@ def redundant_rows(A: Array, b: Array) -> tuple[int, ...]:
         others = [i for i in kept if i != k]
         if not others:
             continue
-        result = linprog(
+        result = _linprog(
             -A[k],
             A_ub=np.vstack([A[others], A[k]]),
             b_ub=np.r_[b[others], b[k] + scale[k]],
@@ -63,7 +70,7 @@ def contradictory_rows(A: Array, b: Array) -> tuple[int, ...]:
     most d + 1 rows.
     """
     norms = np.linalg.norm(A, axis=1)
-    result = linprog(
+    result = _linprog(
         b,
         A_eq=np.vstack([A.T, norms]),
         b_eq=np.r_[np.zeros(A.shape[1]), 1.0],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zfree.arrays import Array
+from zfree.arrays import Array, row_sums
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.validation import check_dimension
@@ -46,7 +46,7 @@ class Orthant(Polyhedral):
 
     def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
         inverse, log_curvature, ratio = potential.terms(X)
-        return BarrierHessian(Diagonal(inverse), log_curvature.sum(axis=1), ratio)
+        return BarrierHessian(Diagonal(inverse), row_sums(log_curvature), ratio)
 
     def clip(self, X: Array, epsilon: float) -> Array:
         return np.maximum(X, epsilon)

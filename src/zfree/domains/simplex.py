@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zfree.arrays import Array, Mask
+from zfree.arrays import Array, Mask, row_sums
 from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.validation import check_dimension
@@ -25,10 +25,10 @@ def _parts_barrier(potential: SlackPotential, parts: Array) -> BarrierHessian:
     dropped; so are :math:`\log\det H = \sum\log\psi'' + \log W` and the gradient below, along the simplex.
     """
     w, log_curvature, ratio = potential.terms(parts)
-    total = w.sum(axis=1)
+    total = row_sums(w)
     inverse = DiagonalPlusRankOne(w, -1.0 / total, w)
     gradient = ratio * (1.0 - w / total[:, None])
-    return BarrierHessian(inverse, log_curvature.sum(axis=1) + np.log(total), gradient)
+    return BarrierHessian(inverse, row_sums(log_curvature) + np.log(total), gradient)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class SolidSimplex(Polyhedral):
         return np.vstack([-np.eye(self.d), np.ones(self.d)]), np.r_[np.zeros(self.d), 1.0]
 
     def slacks(self, X: Array) -> Array:
-        return np.concatenate([X, 1.0 - X.sum(axis=1, keepdims=True)], axis=1)
+        return np.concatenate([X, 1.0 - row_sums(X)[:, None]], axis=1)
 
     def interior_point(self) -> Array:
         return np.full(self.d, 1.0 / (self.d + 1))
@@ -139,14 +139,14 @@ class Simplex(Domain):
 
     def margins(self, X: Array) -> Array:
         # A row that sums to one within the tolerance has room to spare, so only a gross miss shows.
-        room = self.tolerance - np.abs(X.sum(axis=1, keepdims=True) - 1.0)
+        room = self.tolerance - np.abs(row_sums(X)[:, None] - 1.0)
         return np.concatenate([X, np.where(room >= 0, 1.0, room)], axis=1)
 
     def margin_scales(self) -> Array:
         return np.ones(self.d + 1)
 
     def normalise(self, X: Array) -> Array:
-        return X / X.sum(axis=1, keepdims=True)
+        return X / row_sums(X)[:, None]
 
     def interior_point(self) -> Array:
         return np.full(self.d, 1.0 / self.d)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import minimize
 
 from zfree.arrays import Array
 
@@ -68,6 +67,8 @@ def _is_strictly_copositive(K: Array) -> bool | None:
 
 def _finds_descent(K: Array, recession: Array) -> bool:
     """Search for a direction of the cone with vᵀKv < 0, from several starts."""
+    from scipy.optimize import minimize
+
     scale = float(np.abs(K).max())
     rng = np.random.default_rng(0)
     starts = np.vstack([np.linalg.eigh(K)[1].T, -np.linalg.eigh(K)[1].T, rng.standard_normal((10, len(K)))])

@@ -4,32 +4,43 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
-from zfree.arrays import Array, Index, weighted_gram
+from zfree.arrays import Array, weighted_gram
 from zfree.fields import Field
 from zfree.models.base import LogBase, Model
 
 
 class SeparableModel(Model):
-    """log p = Σ_l θ_l t_l(x_{j(l)}) + b(x)."""
+    """log p = Σ_k Σ_j θ_kj t_k(x_j) + b(x): the same few functions of every coordinate.
+
+    Arrays over parameters are kept as (kinds, d, N), in the memory order of the data: no row is ever gathered.
+    """
+
+    kinds: ClassVar[tuple[str, ...]]
+    """Names of the functions t_k; parameters are ordered by kind, then by column."""
 
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
 
-    @property
-    @abstractmethod
-    def coordinate(self) -> Index:
-        """j(l), the coordinate of each statistic."""
-
     @abstractmethod
     def first(self, X: Array) -> Array:
-        """t_l'(x_{j(l)}), laid out (r, N)."""
+        """t_k'(x_j), shape (kinds, d, N)."""
 
     @abstractmethod
     def second(self, X: Array) -> Array:
-        """t_l''(x_{j(l)}), laid out (r, N)."""
+        """t_k''(x_j), shape (kinds, d, N)."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"{kind}[{c}]" for kind in self.kinds for c in self.columns)
+
+    @property
+    def n_parameters(self) -> int:
+        return len(self.kinds) * len(self.columns)
 
     @property
     def dimension(self) -> int:
@@ -37,93 +48,75 @@ class SeparableModel(Model):
 
     @property
     def doubles_per_row(self) -> int:
-        return max(self.n_parameters, self.dimension)
+        return self.n_parameters
 
     def score(self, X: Array, theta: Array) -> Array:
-        to_coordinate = (np.arange(self.dimension)[:, None] == self.coordinate) * theta
-        out = to_coordinate @ self.first(X)
+        out = (theta.reshape(len(self.kinds), -1, 1) * self.first(X)).sum(axis=0).T
         gradient = self.base_gradient(X)
-        return out.T if gradient is None else out.T + gradient
+        return out if gradient is None else out + gradient
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
-        return self.first(X) * V.T[self.coordinate]
+        return (self.first(X) * V.T).reshape(self.n_parameters, -1)
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
-        return self.second(X) * field.diagonal().T[self.coordinate]
+        return (self.second(X) * field.diagonal().T).reshape(self.n_parameters, -1)
 
     def gram(self, X: Array, field: Field, weight: Array) -> Array:
-        first, j = self.first(X), self.coordinate
+        first, k, d = self.first(X), len(self.kinds), self.dimension
         diagonal, rank_ones, dense = field.parts()
         if dense is not None:
-            D = dense[:, j[:, None], j[None, :]]
-            return np.einsum("n,an,nab,bn->ab", weight, first, D, first, optimize=True)
-        gram = np.zeros((len(j), len(j)))
+            return np.einsum("n,ain,nij,bjn->aibj", weight, first, dense, first, optimize=True).reshape(k * d, k * d)
+        gram = np.zeros((k, d, k, d))
         if diagonal is not None:
-            p, q = np.nonzero(j[:, None] == j)  # statistics of one coordinate
-            gram[p, q] = (first[p] * first[q] * diagonal.T[j[p]]) @ weight
+            own = np.arange(d)
+            for a, b in np.ndindex(k, k):
+                gram[a, own, b, own] = (first[a] * first[b] * diagonal.T) @ weight
+        gram = gram.reshape(k * d, k * d)
         for sigma, u in rank_ones:
-            gram += weighted_gram(first * u.T[j], weight * sigma)
+            gram += weighted_gram((first * u.T).reshape(k * d, -1), weight * sigma)
         return gram
 
 
 class ExponentialModel(SeparableModel):
     """Independent exponentials: t_j = −x_j, θ_j the rate."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(f"rate[{c}]" for c in self.columns)
-
-    @property
-    def coordinate(self) -> Index:
-        return np.arange(self.dimension)
+    kinds = ("rate",)
 
     def statistics(self, X: Array) -> Array:
         return -X
 
     def first(self, X: Array) -> Array:
-        return np.full_like(X.T, -1.0)
+        return np.full_like(X.T, -1.0)[None]
 
     def second(self, X: Array) -> Array:
-        return np.zeros_like(X.T)
+        return np.zeros_like(X.T)[None]
 
 
 class DirichletModel(LogBase, SeparableModel):
     """Dirichlet: t_j = log x_j, b = −Σ log x_j, θ = α. Written in all d parts of the simplex."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(f"alpha[{c}]" for c in self.columns)
-
-    @property
-    def coordinate(self) -> Index:
-        return np.arange(self.dimension)
+    kinds = ("alpha",)
 
     def statistics(self, X: Array) -> Array:
         return np.log(X)
 
     def first(self, X: Array) -> Array:
-        return 1.0 / X.T
+        return 1.0 / X.T[None]
 
     def second(self, X: Array) -> Array:
-        return -1.0 / X.T**2
+        return -1.0 / X.T[None] ** 2
 
 
 class GammaModel(LogBase, SeparableModel):
     """Independent gammas: t = (log x_j, −x_j), b = −Σ log x_j, θ = (shape, rate)."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(f"{kind}[{c}]" for kind in ("shape", "rate") for c in self.columns)
-
-    @property
-    def coordinate(self) -> Index:
-        return np.tile(np.arange(self.dimension), 2)
+    kinds = ("shape", "rate")
 
     def statistics(self, X: Array) -> Array:
         return np.concatenate([np.log(X), -X], axis=1)
 
     def first(self, X: Array) -> Array:
-        return np.concatenate([1.0 / X.T, np.full_like(X.T, -1.0)])
+        return np.stack([1.0 / X.T, np.full_like(X.T, -1.0)])
 
     def second(self, X: Array) -> Array:
-        return np.concatenate([-1.0 / X.T**2, np.zeros_like(X.T)])
+        return np.stack([-1.0 / X.T**2, np.zeros_like(X.T)])

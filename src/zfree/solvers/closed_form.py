@@ -76,8 +76,9 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
             "Use more rows, a small ridge=, a mask, or another generator.",
             IllConditionedWarning,
         )
-    inverse = lapack.dpotri(factor, lower=0)[0]
-    inverse = np.triu(inverse) + np.triu(inverse, 1).T
+    inverse = lapack.dpotri(factor, lower=0)[0]  # the upper triangle; the lower one is zero
+    inverse = inverse + inverse.T
+    inverse[np.diag_indices_from(inverse)] *= 0.5
     theta = -scale * lapack.dpotrs(factor, scale * g, lower=0)[0]
     return Solution(restriction.expand(theta), inverse * scale[:, None] * scale, restriction, rcond)
 

@@ -1,0 +1,79 @@
+"""Fit the built-in data on three domains: ``python -m zfree.demo --output FOLDER`` (or ``make demo``)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from zfree.datasets import Dataset, make_composition, make_positive, make_truncated
+from zfree.estimators import Dirichlet, TruncatedGaussian, rank
+from zfree.generators import Barrier, BoundaryDistance, CoordinateWeight
+from zfree.inference import FitResult
+
+
+def fit_all() -> list[tuple[str, Dataset, FitResult]]:
+    """The three fits."""
+    fits = []
+    for title, data, estimator in (
+        ("Positive: a Gaussian on the orthant", make_positive(), TruncatedGaussian),
+        ("Compositional: a Dirichlet on the simplex", make_composition(), Dirichlet),
+        ("Truncated: a Gaussian on a polygon", make_truncated(), TruncatedGaussian),
+    ):
+        fits.append((title, data, estimator(domain=data.domain).fit(data.X).result_))
+    return fits
+
+
+def draw(fits: list[tuple[str, Dataset, FitResult]], path: Path) -> None:
+    """One sheet: data with the fitted density above, intervals with the truth below."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from zfree.plotting import plot_density, plot_intervals, plot_ternary
+
+    figure, axes = plt.subplots(2, 3, figsize=(12, 7), layout="constrained", height_ratios=[1.5, 1])
+    for (title, data, result), above, below in zip(fits, *axes, strict=True):
+        plot = plot_density if result.model.dimension == 2 else plot_ternary
+        plot(result, data.X, columns=data.columns, ax=above)
+        above.set_title(title, fontsize="medium")
+        truth = [value[np.triu_indices(len(value))] if value.ndim == 2 else value for value in data.truth.values()]
+        plot_intervals(result, truth=np.concatenate(truth), ax=below)
+    beside = path.with_name(path.name + ".part")
+    figure.savefig(beside, format="png", dpi=140)
+    plt.close(figure)
+    os.replace(beside, path)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the summaries, rank some generators, write the sheet."""
+    parser = argparse.ArgumentParser(prog="python -m zfree.demo", description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("demo-output"), help="folder for the figure sheet")
+    folder = parser.parse_args(argv).output
+    fits = fit_all()
+    for title, data, result in fits:
+        print(f"\n{title}\n\n{result.summary()}")
+        print("truth: " + ", ".join(f"{key} = {value.tolist()}" for key, value in data.truth.items()))
+    print("\nWhich generator suits the truncated data? Smaller Tr(Σ̂) is better.\n")
+    candidates = [
+        Barrier(4 / 3),
+        Barrier.entropy(),
+        Barrier.log(),
+        Barrier(1.2, det_power=0),
+        BoundaryDistance(),
+        CoordinateWeight("x"),
+    ]
+    data = fits[2][1]
+    print(rank(TruncatedGaussian(domain=data.domain), data.X, candidates))
+    folder.mkdir(parents=True, exist_ok=True)
+    draw(fits, folder / "demo.png")
+    print(f"\nfigure sheet: {folder / 'demo.png'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

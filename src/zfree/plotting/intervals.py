@@ -1,0 +1,56 @@
+"""Estimates with their intervals, one line per parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.inference import FitResult
+from zfree.plotting.axes import FIT, TRUTH, new_axes
+
+
+def plot_intervals(
+    result: FitResult,
+    which: str | Sequence[str] | None = None,
+    *,
+    level: float = 0.95,
+    truth: ArrayLike | None = None,
+    ax: Any | None = None,
+) -> Any:
+    """Draw estimates and Wald intervals.
+
+    Parameters
+    ----------
+    result : FitResult
+    which : str or sequence of str, optional
+        Parametrisations, see :meth:`FitResult.parameters`; those the model reports by default.
+    level : float
+        Coverage.
+    truth : array_like, optional
+        True values to mark, in the same order.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = new_axes(ax)
+    chosen = result.model.reported if which is None else (which,) if isinstance(which, str) else which
+    blocks = [result.parameters(name) for name in chosen]
+    values = np.concatenate([p.values for p in blocks])
+    low, high = np.concatenate([p.conf_int(level) for p in blocks]).T
+    y = np.arange(len(values))[::-1]
+    ax.hlines(y, low, high, color=FIT, linewidth=2)
+    ax.plot(values, y, "o", color=FIT, label=f"estimate, {100 * level:.3g}% interval")
+    if truth is not None:
+        ax.plot(np.asarray(truth, dtype=float), y, "D", color=TRUTH, markersize=5, fillstyle="none", label="truth")
+    ax.set_yticks(y, [name for p in blocks for name in p.names])
+    ax.set_ylim(-0.6, len(y) - 0.4)
+    if np.nanmin(low) < 0 < np.nanmax(high):
+        ax.axvline(0, color="0.8", linewidth=1, zorder=0)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderpad=0)
+    return ax
