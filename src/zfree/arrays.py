@@ -27,20 +27,16 @@ def row_sums(X: Array) -> Array:
     return X @ np.ones(X.shape[1])
 
 
-def weighted_gram(columns: Array, weight: Array | None = None) -> Array:
+def weighted_gram(columns: Array, weight: Array) -> Array:
     r"""Return :math:`\sum_i w_i q_i q_i^\top` for rows ``q_i = columns[:, i]``.
 
     `columns` is stored with one *row per parameter* (r, N): gathers of parameters are then contiguous copies,
     and ``Q @ Q.T`` is dispatched to the symmetric BLAS routine.
     """
-    if weight is None:
-        return columns @ columns.T
-    if np.all(weight >= 0):
-        scaled = columns * np.sqrt(weight)
-        return scaled @ scaled.T
-    if np.all(weight <= 0):
-        scaled = columns * np.sqrt(-weight)
-        return -(scaled @ scaled.T)
+    if weight.min() >= 0 or weight.max() <= 0:
+        scaled = columns * np.sqrt(np.abs(weight))
+        gram = scaled @ scaled.T
+        return gram if weight[0] >= 0 and weight.min() >= 0 else -gram
     return (columns * weight) @ columns.T
 
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array, Index
+from zfree.arrays import Array, Index, row_sums
 
 
 class RankOne(NamedTuple):
@@ -131,8 +131,10 @@ class DiagonalPlusRankOne(Field):
     u: Array
 
     def apply(self, V: Array) -> Array:
-        along = self.sigma * np.einsum("nj,nj->n", self.u, V)
-        return self.delta * V + along[:, None] * self.u
+        along = self.sigma * row_sums(self.u * V)
+        out = self.delta * V
+        out += along[:, None] * self.u
+        return out
 
     def diagonal(self) -> Array:
         return self.delta + self.sigma[:, None] * self.u**2

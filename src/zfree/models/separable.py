@@ -51,7 +51,8 @@ class SeparableModel(Model):
         return self.n_parameters
 
     def score(self, X: Array, theta: Array) -> Array:
-        out = (theta.reshape(len(self.kinds), -1, 1) * self.first(X)).sum(axis=0).T
+        terms = theta.reshape(len(self.kinds), -1, 1) * self.first(X)
+        out = (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
         gradient = self.base_gradient(X)
         return out if gradient is None else out + gradient
 

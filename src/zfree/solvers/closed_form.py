@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from zfree.arrays import Array
+from zfree.arrays import Array, Index
 from zfree.errors import IllConditionedWarning, SingularMomentsError, warn
 from zfree.moments import Moments
 from zfree.solvers.restriction import Restriction
@@ -52,14 +52,13 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
     """
     index = restriction.index
     gamma = moments.gamma
-    g = (moments.g + gamma @ restriction.values)[index]
+    g = moments.g if restriction.free.all() else (moments.g + gamma @ restriction.values)[index]
     gamma = restriction.block(gamma)
-    diagonal = np.diagonal(gamma).copy()
-    free_names = [names[i] for i in index]
+    diagonal = gamma.diagonal()
     if not diagonal.size:
         return Solution(restriction.expand(np.zeros(0)), np.zeros((0, 0)), restriction, 1.0)
-    if not np.all(diagonal > 0):
-        dead = [name for name, value in zip(free_names, diagonal, strict=True) if not value > 0]
+    if not diagonal.min() > 0:
+        dead = [names[i] for i, value in zip(index, diagonal, strict=True) if not value > 0]
         raise SingularMomentsError(_deficiency(moments, len(index), dead))
     scale = 1.0 / np.sqrt(diagonal)
     scaled = gamma * scale[:, None] * scale
@@ -68,11 +67,11 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
     factor, info = lapack.dpotrf(scaled, lower=0)
     rcond = 0.0 if info else float(lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max())[0])
     if rcond < SINGULAR:
-        raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, free_names)))
+        raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, names, index)))
     if rcond < ILL_CONDITIONED:
         warn(
             f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
-            f"The data say least about {', '.join(_null_direction(scaled, free_names))}. "
+            f"The data say least about {', '.join(_null_direction(scaled, names, index))}. "
             "Use more rows, a small ridge=, a mask, or another generator.",
             IllConditionedWarning,
         )
@@ -83,11 +82,11 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
     return Solution(restriction.expand(theta), inverse * scale[:, None] * scale, restriction, rcond)
 
 
-def _null_direction(scaled: Array, names: list[str], most: int = 4) -> list[str]:
+def _null_direction(scaled: Array, names: tuple[str, ...], index: Index, most: int = 4) -> list[str]:
     """Names of the parameters that make up the flattest direction of Γ."""
     vector = np.abs(np.linalg.eigh(scaled)[1][:, 0])
     leading = np.argsort(-vector)[:most]
-    return [names[i] for i in leading if vector[i] > 0.1 * vector[leading[0]]]
+    return [names[index[i]] for i in leading if vector[i] > 0.1 * vector[leading[0]]]
 
 
 def _deficiency(moments: Moments, n_free: int, culprits: list[str]) -> str:
