@@ -19,7 +19,17 @@ from zfree.errors import (
     SpecificationError,
     warn,
 )
-from zfree.estimators.validation import check_columns, check_weight, column_names, keep_inside, read_table
+from zfree.estimators.boundary import keep_inside
+from zfree.estimators.extremes import within_range
+from zfree.estimators.validation import (
+    check_domain,
+    check_fixed,
+    check_not_negative,
+    check_rows,
+    check_weight,
+    column_names,
+    read_table,
+)
 from zfree.generators import Generator
 from zfree.inference import FitResult, estimate
 from zfree.models import Model
@@ -94,12 +104,14 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
             )
             warn(message, InconsistentGeneratorWarning)
             notes = (*notes, "inconsistent: the generator does not vanish on the boundary.")
-        model, restriction = self._specify(data)
-        restriction = restriction & Restriction.from_names(self.fixed or {}, model.names)
-        self._check_size(data, model, restriction)
-        problem = Problem(model, generator, data.domain, data.X, data.weight)
-        with blas_threads_for(model.n_parameters):
-            self.result_ = self._estimate(problem, restriction, notes)
+        with within_range(data.domain, data.X, data.columns):
+            model, restriction = self._specify(data)
+            restriction = restriction & Restriction.from_names(check_fixed(self.fixed), model.names)
+            self._check_size(data, model, restriction)
+            problem = Problem(model, generator, data.domain, data.X, data.weight)
+            with blas_threads_for(model.n_parameters):
+                result = self._estimate(problem, restriction, notes)
+        self.result_ = result
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
         return self
@@ -109,16 +121,21 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
 
     def _read(self, X: Any, sample_weight: Any) -> tuple[Data, tuple[str, ...]]:
         array = read_table(self, X, reset=True, one_dimensional=self._one_dimensional)
-        if not (np.isfinite(self.ridge) and self.ridge >= 0):
-            raise SpecificationError(f"ridge must be a number ≥ 0, got {self.ridge!r}.")
-        domain = self._domain(array.shape[1]).for_columns(array.shape[1])
-        check_columns(domain, self, array.shape[1])
-        names = column_names(self, array.shape[1])
+        check_not_negative(self.ridge, "ridge")
+        check_fixed(self.fixed)
         weight = check_weight(sample_weight, len(array))
-        rows, weight, note = keep_inside(domain, array, weight, names, self.boundary, self.boundary_eps)
+        data, note = self._rows_inside(array, weight, self.boundary)
+        check_rows(len(data.X), data.weight, note)
+        return data, ((note,) if note else ())
+
+    def _rows_inside(self, array: Array, weight: Array | None, boundary: str) -> tuple[Data, str]:
+        n_columns = array.shape[1]
+        domain = check_domain(self._domain(n_columns), self, n_columns)
+        names = column_names(self, n_columns)
+        rows, weight, note = keep_inside(domain, array, weight, names, boundary, self.boundary_eps)
         if note:
             warn(note, BoundaryRowsWarning)
-        return self._in_chart(Data(rows, weight, names, domain)), ((note,) if note else ())
+        return self._in_chart(Data(rows, weight, names, domain)), note
 
     def _in_chart(self, data: Data) -> Data:
         chart = data.domain.chart if self._full_dimensional else None
@@ -133,36 +150,39 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
             raise SpecificationError(f"generator must be a generator such as zf.Barrier(power=4/3), got {generator!r}.")
         return generator
 
-    @staticmethod
-    def _check_size(data: Data, model: Model, restriction: Restriction) -> None:
+    def _check_size(self, data: Data, model: Model, restriction: Restriction) -> None:
         n, d = data.X.shape
         n_free = int(restriction.free.sum())
-        if n < 2 or n * d < n_free:
+        if n * d < n_free and not self.ridge:  # a ridge makes any number of rows enough
             raise DataError(
-                f"n_samples={n}: {n} row{'s' if n != 1 else ''} of {d} columns cannot determine {n_free} parameters "
-                f"(at least {max(2, -(-n_free // d))} rows are needed, many more for useful standard errors). "
-                "Collect more rows, or leave parameters out (mask=, fixed=)."
+                f"n_samples={n}: {n} rows of {d} columns cannot determine {n_free} parameters "
+                f"(at least {-(-n_free // d)} rows are needed, many more for useful standard errors). "
+                "Collect more rows, add a ridge=, or leave parameters out (mask=, fixed=)."
             )
 
-    def _read_new(self, X: Any) -> Array:
+    def _read_new(self, X: Any, boundary: str) -> Array:
         check_is_fitted(self, "result_")
         array = read_table(self, X, reset=False, one_dimensional=self._one_dimensional)
-        names = column_names(self, array.shape[1])
-        domain = self._domain(array.shape[1]).for_columns(array.shape[1])
-        rows, _, _ = keep_inside(domain, array, None, names, "raise", None)
-        return self._in_chart(Data(rows, None, names, domain)).X
+        return self._rows_inside(array, None, boundary)[0].X
+
+    def _read_every(self, X: Any) -> Array:
+        # One value per row is returned, so no row may be dropped.
+        return self._read_new(X, "raise" if self.boundary == "drop" else self.boundary)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean scoring rule of new rows: larger is better, comparable under one generator only."""
-        rows = self._read_new(X)
+        """Minus the mean scoring rule of new rows: larger is better, comparable under one generator only.
+
+        Rows on the boundary are treated as in :meth:`fit`, so that cross-validation works where fitting does.
+        """
+        rows = self._read_new(X, self.boundary)
         return -self.result_.score(rows)
 
     def log_density(self, X: Any) -> Array:
         """log p of each row up to the unknown constant log Z."""
-        rows = self._read_new(X)
+        rows = self._read_every(X)
         return self.result_.model.log_density(rows, self.result_.working_theta)
 
     def density_gradient(self, X: Any) -> Array:
         """∇ log p of each row, shape (n_rows, n_columns)."""
-        rows = self._read_new(X)
+        rows = self._read_every(X)
         return self.result_.model.score(rows, self.result_.working_theta)

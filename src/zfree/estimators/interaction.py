@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
-from zfree.errors import SpecificationError
 from zfree.estimators.base import Data
 from zfree.estimators.pairwise import _GaussianEstimator, _PairwiseEstimator
+from zfree.estimators.validation import check_not_negative
 from zfree.generators import Barrier, Generator
 from zfree.inference import FitResult
 from zfree.models import LogNormalModel, PairwiseModel
@@ -138,8 +138,7 @@ class PowerInteraction(_PairwiseEstimator):
 
     def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
         for name, value in (("a", self.a), ("b", self.b)):
-            if not (np.isfinite(value) and value >= 0):
-                raise SpecificationError(f"the exponent {name} must be a number ≥ 0, got {value!r}.")
+            check_not_negative(value, f"the exponent {name}")
         if self.a != self.b:
             shift = np.zeros_like(center)
         else:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Index
 from zfree.errors import SpecificationError
+from zfree.estimators.validation import as_numbers
 from zfree.models import PairwiseModel
 from zfree.solvers import Restriction
 
@@ -37,12 +38,17 @@ def known_entries(precision: ArrayLike | None, model: PairwiseModel) -> Restrict
     if precision is None:
         return restriction
     d = model.dimension
-    known = np.asarray(precision, dtype=float)
+    known = as_numbers(precision, "a known precision")
     if known.shape != (d, d):
         raise SpecificationError(f"a known precision must have shape ({d}, {d}), got {known.shape}.")
     given = ~np.isnan(known)
-    if np.isinf(known).any() or (given != given.T).any() or not np.allclose(known, known.T, equal_nan=True):
-        raise SpecificationError("a known precision must be symmetric and finite, with NaN where it is not known.")
+    bad = np.isinf(known) | ~np.isclose(known, known.T, equal_nan=True)
+    if bad.any():
+        j, k = np.argwhere(bad)[0]
+        raise SpecificationError(
+            f"a known precision must be symmetric and finite, with NaN where it is not known: entries ({j}, {k}) and "
+            f"({k}, {j}) are {known[j, k]:.6g} and {known[k, j]:.6g}."
+        )
     inside = np.zeros((d, d), dtype=bool)
     inside[model.rows, model.cols] = inside[model.cols, model.rows] = True
     if np.any(given & ~inside & (known != 0)):

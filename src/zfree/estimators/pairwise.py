@@ -14,6 +14,7 @@ from zfree.domains import Domain, Orthant, RealSpace
 from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.base import Data, ScoreMatchingEstimator
 from zfree.estimators.known_precision import chosen_pairs, known_entries
+from zfree.estimators.validation import as_numbers
 from zfree.generators import Barrier, Generator, Identity
 from zfree.inference import FitResult, as_result, estimate, is_normalisable
 from zfree.models import Model, PairwiseModel
@@ -236,7 +237,7 @@ class TruncatedGaussian(_GaussianEstimator):
     def _known_mean(self, d: int) -> Array | None:
         if self.mean is None:
             return None
-        mean = np.asarray(self.mean, dtype=float)
+        mean = as_numbers(self.mean, "a known mean")
         if mean.shape != (d,) or not np.isfinite(mean).all():
             raise SpecificationError(f"a known mean must be {d} finite numbers, one per column; got {self.mean!r}.")
         return mean
@@ -284,3 +285,8 @@ class Gaussian(TruncatedGaussian):
 
     def _default_generator(self) -> Generator:
         return Identity()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = False
+        return tags

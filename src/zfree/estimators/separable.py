@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zfree.domains import Domain, Orthant, Simplex
+from zfree.errors import DataError, SpecificationError
 from zfree.estimators.base import Data, ScoreMatchingEstimator
 from zfree.generators import Barrier, Generator
 from zfree.inference import FitResult
@@ -29,7 +30,7 @@ class Dirichlet(ScoreMatchingEstimator):
     boundary : {"raise", "drop", "clip"}
         What to do with rows that contain zeros.
     boundary_eps : float, optional
-        With ``"clip"``: parts below it are raised to it and the row is closed again.
+        With ``"clip"``: in rows that contain zeros, parts below it are raised to it and the row is closed again.
 
     Attributes
     ----------
@@ -43,7 +44,7 @@ class Dirichlet(ScoreMatchingEstimator):
     >>> import numpy as np, zfree as zf
     >>> P = np.random.default_rng(0).dirichlet([2.0, 3.0, 4.0], size=2000)
     >>> zf.Dirichlet(generator=zf.Barrier.entropy()).fit(P).alpha_.round(1)
-    array([2.1, 3.1, 4.1])
+    array([2. , 3. , 3.9])
     """
 
     def __init__(
@@ -64,6 +65,10 @@ class Dirichlet(ScoreMatchingEstimator):
         self.boundary_eps = boundary_eps
 
     def _domain(self, n_columns: int) -> Domain:
+        if n_columns < 2:
+            raise DataError("n_features=1: a composition has at least 2 parts. Add the remainder 1 - x as a column.")
+        if self.domain is not None and not isinstance(self.domain, Simplex):
+            raise SpecificationError(f"a Dirichlet lives on a Simplex, got domain={self.domain!r}.")
         return Simplex(n_columns) if self.domain is None else self.domain
 
     def _default_generator(self) -> Generator:
@@ -76,6 +81,11 @@ class Dirichlet(ScoreMatchingEstimator):
     def _learn(self, result: FitResult) -> None:
         self.alpha_ = result.theta
         self.alpha_se_ = result.standard_errors
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
 
 
 class _OrthantEstimator(ScoreMatchingEstimator):
