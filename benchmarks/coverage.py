@@ -6,10 +6,10 @@ import sys
 import warnings
 
 import numpy as np
+from tests.sampling import truncated_gaussian
 
 import zfree as zf
 from benchmarks.table import print_table
-from tests.sampling import truncated_gaussian
 from zfree.errors import ZfreeWarning
 
 DATA_SETS = 400

@@ -9,12 +9,12 @@ import warnings
 
 import numpy as np
 from sklearn.covariance import EmpiricalCovariance
+from tests.reference import dense_truncated_gaussian_fit
+from tests.sampling import truncated_gaussian
 
 import zfree as zf
 from benchmarks.baselines import DirichletMLE
 from benchmarks.table import print_table
-from tests.reference import dense_truncated_gaussian_fit
-from tests.sampling import truncated_gaussian
 from zfree.errors import ZfreeWarning
 
 
@@ -61,11 +61,21 @@ def main() -> int:
 
     def compare(what, time_ours, against, time_theirs, ratio, target, met):
         rows.append(
-            [what, f"{1e3 * time_ours:.3f}", against, f"{1e3 * time_theirs:.3f}", f"{ratio:.2f}", target, "yes" if met else "NO"]
+            [
+                what,
+                f"{1e3 * time_ours:.3f}",
+                against,
+                f"{1e3 * time_theirs:.3f}",
+                f"{ratio:.2f}",
+                target,
+                "yes" if met else "NO",
+            ]
         )
 
     r = ours / empirical
-    compare("TruncatedGaussian S^10, N=800", ours, "sklearn EmpiricalCovariance", empirical, r, "ours/theirs ≤ 15", r <= 15)
+    compare(
+        "TruncatedGaussian S^10, N=800", ours, "sklearn EmpiricalCovariance", empirical, r, "ours/theirs ≤ 15", r <= 15
+    )
     r = dense / ours
     compare("TruncatedGaussian S^10, N=800", ours, "dense path", dense, r, "theirs/ours ≥ 30", r >= 30)
     r = ours_dirichlet / mle

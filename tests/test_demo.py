@@ -18,7 +18,15 @@ import matplotlib.pyplot as plt
 def test_demo_prints_summaries_and_writes_a_sheet(tmp_path, capsys):
     assert demo.main(["--output", str(tmp_path / "new" / "folder")]) == 0
     out = capsys.readouterr().out
-    for piece in ("Orthant(2)", "Simplex(3)", "first + 2*second < 3", "alpha[x1]", "std. error", "Tr(Σ̂)", "inconsistent"):
+    for piece in (
+        "Orthant(2)",
+        "Simplex(3)",
+        "first + 2*second < 3",
+        "alpha[x1]",
+        "std. error",
+        "Tr(Σ̂)",
+        "inconsistent",
+    ):
         assert piece in out
     written = list((tmp_path / "new" / "folder").iterdir())
     assert [p.name for p in written] == ["demo.png"]

@@ -17,14 +17,24 @@ from zfree.inference import FitResult
 
 def fit_all() -> list[tuple[str, Dataset, FitResult]]:
     """The three fits."""
-    fits = []
-    for title, data, estimator in (
-        ("Positive: a Gaussian on the orthant", make_positive(), TruncatedGaussian),
-        ("Compositional: a Dirichlet on the simplex", make_composition(), Dirichlet),
-        ("Truncated: a Gaussian on a polygon", make_truncated(), TruncatedGaussian),
-    ):
-        fits.append((title, data, estimator(domain=data.domain).fit(data.X).result_))
-    return fits
+    positive, composition, truncated = make_positive(), make_composition(), make_truncated()
+    return [
+        (
+            "Positive: a Gaussian on the orthant",
+            positive,
+            TruncatedGaussian(domain=positive.domain).fit(positive.X).result_,
+        ),
+        (
+            "Compositional: a Dirichlet on the simplex",
+            composition,
+            Dirichlet().fit(composition.X).result_,
+        ),
+        (
+            "Truncated: a Gaussian on a polygon",
+            truncated,
+            TruncatedGaussian(domain=truncated.domain).fit(truncated.X).result_,
+        ),
+    ]
 
 
 def draw(fits: list[tuple[str, Dataset, FitResult]], path: Path) -> None:

@@ -84,7 +84,7 @@ class Rows:
     """A chunk of rows with the generator evaluated on it once."""
 
     def __init__(self, model: Model, generator: Generator, domain: Domain, X: Array, weight: Array | None) -> None:
-        self.model, self.X = model, X
+        self.model, self.X = model.at(X), X
         self.weight = np.ones(len(X)) if weight is None else weight
         self.value: GeneratorValue = generator.evaluate(domain, X)
         self.log_scale = float(self.value.log_weight.max())
@@ -101,34 +101,38 @@ class Rows:
         return self.weight * np.exp(self.value.log_weight - self.log_scale)
 
     @cached_property
-    def _trace(self) -> Array:
-        return self.model.trace_hessian(self.X, self.value.field)
+    def _g(self) -> Array:
+        """g_i in units of the row's own weight, laid out (r, N)."""
+        push = self.value.divergence
+        gradient = self.model.base_gradient(self.X)
+        if gradient is not None:
+            push = push + self.value.field.apply(gradient)
+        g = self.model.trace_hessian(self.X, self.value.field)
+        g += self.model.apply_jacobian(self.X, push)
+        return g
 
     def moments(self) -> Moments:
         """The sums over these rows."""
-        field, X, weight = self.value.field, self.X, self.row_weight
-        push = self.value.divergence
-        gradient = self.model.base_gradient(X)
-        if gradient is not None:
-            push = push + field.apply(gradient)
-        g = (self._trace + self.model.apply_jacobian(X, push)) @ weight
-        gamma = self.model.gram(X, field, weight)
-        return Moments(len(X), float(self.weight.sum()), self.log_scale, gamma, g)
+        weight = self.row_weight
+        gamma = self.model.gram(self.X, self.value.field, weight)
+        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, self._g @ weight)
 
     def influence(self, theta: Array, log_scale: float) -> Array:
         """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N).
 
-        Γ_i θ + g_i = tr(D∇²t) + J (∇·D + D s_θ), so no Γ_i is formed.
+        Γ_i θ = J D (Jᵀθ), so no Γ_i is formed.
         """
-        push = self.value.divergence + self.value.field.apply(self.model.score(self.X, theta))
-        rows = self._trace + self.model.apply_jacobian(self.X, push)
-        rows *= self.row_weight * np.exp(self.log_scale - log_scale)
+        slope = self.model.statistic_gradient(self.X, theta)
+        rows = self.model.apply_jacobian(self.X, self.value.field.apply(slope))
+        rows += self._g
+        rows *= self.row_weight if log_scale == self.log_scale else self.row_weight * np.exp(self.log_scale - log_scale)
         return rows
 
     def scores(self, theta: Array, log_scale: float) -> Array:
         """The scoring rule S(x_i; θ) = ½ sᵀDs + ∇·(Ds) of each row (paper, eq. 12), in units of e^log_scale."""
         field, s = self.value.field, self.model.score(self.X, theta)
-        total = np.einsum("nj,nj->n", s, 0.5 * field.apply(s) + self.value.divergence) + theta @ self._trace
+        trace = theta @ self.model.trace_hessian(self.X, field)
+        total = np.einsum("nj,nj->n", s, 0.5 * field.apply(s) + self.value.divergence) + trace
         base = self.model.base_trace(self.X, field)
         if base is not None:
             total = total + base

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
-SMALL = 400
-"""Matrices with fewer rows than this are multiplied by one thread."""
+TINY, SMALL = 16, 400
+"""Matrices between these sizes are multiplied by one thread. Below, BLAS starts no threads by itself."""
 
 
 @cache
@@ -19,4 +19,4 @@ def _controller() -> Any:
 
 def blas_threads_for(size: int) -> AbstractContextManager[Any]:
     """Limit BLAS to one thread while products of `size` × `size` matrices are formed, if they are small."""
-    return _controller().limit(limits=1, user_api="blas") if size < SMALL else nullcontext()
+    return _controller().limit(limits=1, user_api="blas") if TINY <= size < SMALL else nullcontext()

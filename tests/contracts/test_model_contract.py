@@ -176,3 +176,14 @@ def test_every_domain_of_the_table_fits_a_gaussian():
         X = interior(domain, 400, seed=11)
         est = zf.TruncatedGaussian(domain=domain, structure="diagonal", generator=zf.Barrier(1.0))
         assert np.isfinite(est.fit(X).result_.theta).all(), name
+
+
+def test_a_custom_model_never_answers_for_rows_that_have_changed():
+    x = np.random.default_rng(0).gamma(3.0, 1.0, size=(50, 1))
+    est = zf.ExponentialFamily(
+        lambda X: torch.cat([X.log(), -X], dim=1), domain=zf.Orthant(1), generator=zf.Barrier.entropy()
+    ).fit(x)
+    new = x.copy()
+    before = est.density_gradient(new)
+    new *= 3.0
+    assert not np.allclose(est.density_gradient(new), before)

@@ -42,9 +42,10 @@ def test_everything_fixed_leaves_nothing_to_solve():
 
 def test_restrictions_must_not_disagree():
     a = Restriction.from_names({"a": 1.0}, ("a", "b"))
-    assert (a & Restriction.from_names({"b": 2.0}, ("a", "b"))).values.tolist() == [1.0, 2.0]
-    with pytest.raises(SpecificationError, match="two values"):
-        a & Restriction.from_names({"a": 2.0}, ("a", "b"))
+    both = a.combine(Restriction.from_names({"b": 2.0}, ("a", "b")), ("a", "b"))
+    assert both.values.tolist() == [1.0, 2.0]
+    with pytest.raises(SpecificationError, match="a is fixed at two values, 1 and 2"):
+        a.combine(Restriction.from_names({"a": 2.0}, ("a", "b")), ("a", "b"))
 
 
 def test_rank_deficiency_names_the_parameters_and_the_remedy():

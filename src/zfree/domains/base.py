@@ -181,14 +181,19 @@ class Domain(ABC):
             inside[rows] = np.all(self.margins(X[rows]) > 0, axis=1)
         return inside
 
+    def holds_all(self, X: Array) -> bool:
+        """Whether every row is strictly inside: the quick question that :meth:`explain` asks first."""
+        margins = self.margins(X)
+        return margins.size == 0 or bool(margins.min() > 0)
+
     def explain(self, X: Array, columns: Sequence[str] | None = None) -> Violations:
         """The rows that are not strictly inside, with the constraint they break and by how much."""
         X = self._points(X)
         found: list[tuple[Index, Index, Array]] = []
         for rows in row_chunks(X.shape[0], 2 * self.dimension):
-            margins = self.margins(X[rows])
-            if margins.size == 0 or margins.min() > 0:
+            if self.holds_all(X[rows]):
                 continue
+            margins = self.margins(X[rows])
             bad = np.flatnonzero(~np.all(margins > 0, axis=1))
             relative = margins[bad] / self.margin_scales()
             worst = np.argmin(np.where(np.isnan(relative), -np.inf, relative), axis=1)

@@ -139,11 +139,16 @@ class Simplex(Domain):
 
     def margins(self, X: Array) -> Array:
         # A row that sums to one within the tolerance has room to spare, so only a gross miss shows.
-        room = self.tolerance - np.abs(row_sums(X)[:, None] - 1.0)
-        return np.concatenate([X, np.where(room >= 0, 1.0, room)], axis=1)
+        sums = row_sums(X)[:, None]
+        room = self.tolerance - np.abs(sums - 1.0)
+        return np.concatenate([X, np.where((room >= 0) & (sums > 0), 1.0, np.minimum(room, -1e-9))], axis=1)
 
     def margin_scales(self) -> Array:
         return np.ones(self.d + 1)
+
+    def holds_all(self, X: Array) -> bool:
+        sums = row_sums(X)
+        return bool(X.min() > 0 and sums.max() <= 1.0 + self.tolerance and sums.min() >= 1.0 - self.tolerance)
 
     def normalise(self, X: Array) -> Array:
         return X / row_sums(X)[:, None]
@@ -170,7 +175,8 @@ class Simplex(Domain):
 
     def clip(self, X: Array, epsilon: float) -> Array:
         """Raise parts below `epsilon` to it and close again (multiplicative replacement)."""
-        low = epsilon > X
+        epsilon = min(epsilon, 1.0 / self.d)
+        low = X < epsilon
         lifted = np.where(low, epsilon, X)
         missing = 1.0 - lifted.sum(axis=1, keepdims=True)
         others = np.where(low, 0.0, X).sum(axis=1, keepdims=True)

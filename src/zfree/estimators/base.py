@@ -106,7 +106,8 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
             notes = (*notes, "inconsistent: the generator does not vanish on the boundary.")
         with within_range(data.domain, data.X, data.columns):
             model, restriction = self._specify(data)
-            restriction = restriction & Restriction.from_names(check_fixed(self.fixed), model.names)
+            fixed = Restriction.from_names(check_fixed(self.fixed), model.names)
+            restriction = restriction.combine(fixed, model.names)
             self._check_size(data, model, restriction)
             problem = Problem(model, generator, data.domain, data.X, data.weight)
             with blas_threads_for(model.n_parameters):
@@ -183,6 +184,6 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         return self.result_.model.log_density(rows, self.result_.working_theta)
 
     def density_gradient(self, X: Any) -> Array:
-        """∇ log p of each row, shape (n_rows, n_columns)."""
+        """∇ log p of each row, shape (n_rows, n_columns); a Gaussian on a simplex has the columns its chart keeps."""
         rows = self._read_every(X)
         return self.result_.model.score(rows, self.result_.working_theta)

@@ -53,13 +53,17 @@ class Model(ABC):
     def doubles_per_row(self) -> int:
         """Size of the largest temporary per row, for choosing chunks."""
 
+    def at(self, X: Array) -> Model:
+        """The model prepared for repeated questions about the same rows; itself, when its derivatives are cheap."""
+        return self
+
     @abstractmethod
     def statistics(self, X: Array) -> Array:
         """t(x), shape (N, r)."""
 
     @abstractmethod
-    def score(self, X: Array, theta: Array) -> Array:
-        """∇ log p_θ(x) = J_tᵀ θ + ∇b, shape (N, d)."""
+    def statistic_gradient(self, X: Array, theta: Array) -> Array:
+        """J_tᵀ θ: the part of the score that depends on θ, shape (N, d)."""
 
     @abstractmethod
     def apply_jacobian(self, X: Array, V: Array) -> Array:
@@ -84,6 +88,11 @@ class Model(ABC):
     def base_trace(self, X: Array, field: Field) -> Array | None:
         """tr(D ∇²b), shape (N,); None when b is constant."""
         return None
+
+    def score(self, X: Array, theta: Array) -> Array:
+        """∇ log p_θ(x) = J_tᵀ θ + ∇b, shape (N, d)."""
+        slope, gradient = self.statistic_gradient(X, theta), self.base_gradient(X)
+        return slope if gradient is None else slope + gradient
 
     def natural_map(self) -> Array | None:
         """T with natural parameters = T θ, when the model works in shifted ones; None when θ is natural already."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,12 @@ class CustomModel(Model):
         self._dimension, self._names = dimension, tuple(names)
         self._t, self._jacobian, self._hessian = statistic, jacobian, hessian
         self._b, self._base_gradient, self._base_hessian = base, base_gradient, base_hessian
-        self._latest: dict[str, Any] = {}
+        self._known: dict[str, Any] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_latest": {}}
+    def at(self, X: Array) -> CustomModel:
+        prepared = copy(self)
+        prepared._known = {}
+        return prepared
 
     @property
     def dimension(self) -> int:
@@ -70,19 +73,19 @@ class CustomModel(Model):
     def doubles_per_row(self) -> int:
         return self.n_parameters * self.dimension**2
 
-    def _at(self, X: Array, key: str, compute: Callable[[Array], Any]) -> Any:
-        """Derivatives of the rows last seen: one chunk is asked for them several times, and they may be costly."""
-        if self._latest.get("X") is not X:
-            self._latest = {"X": X}
-        if key not in self._latest:
-            self._latest[key] = compute(X)
-        return self._latest[key]
+    def _once(self, key: str, compute: Callable[[Array], Any], X: Array) -> Any:
+        """Derivatives may be costly, and one chunk is asked for them several times: see :meth:`at`."""
+        if self._known is None:
+            return compute(X)
+        if key not in self._known:
+            self._known[key] = compute(X)
+        return self._known[key]
 
     def _derivatives(self, X: Array) -> tuple[Array, Array]:
-        return self._at(X, "statistic", self._differentiate)
+        return self._once("statistic", self._differentiate, X)
 
     def _base_derivatives(self, X: Array) -> tuple[Array, Array] | None:
-        return self._at(X, "base", self._differentiate_base)
+        return self._once("base", self._differentiate_base, X)
 
     def _differentiate(self, X: Array) -> tuple[Array, Array]:
         n, d, r = len(X), self.dimension, self.n_parameters
@@ -124,10 +127,8 @@ class CustomModel(Model):
         both = self._base_derivatives(X)
         return None if both is None else np.einsum("njk,njk->n", field.dense(), both[1])
 
-    def score(self, X: Array, theta: Array) -> Array:
-        out = np.einsum("nrj,r->nj", self._derivatives(X)[0], theta)
-        gradient = self.base_gradient(X)
-        return out if gradient is None else out + gradient
+    def statistic_gradient(self, X: Array, theta: Array) -> Array:
+        return np.einsum("nrj,r->nj", self._derivatives(X)[0], theta)
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         return np.einsum("nrj,nj->rn", self._derivatives(X)[0], V)

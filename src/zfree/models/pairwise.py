@@ -137,14 +137,14 @@ class PairwiseModel(Model):
         power = np.log(X) if self.b == 0.0 else X**self.b / self.b
         return np.concatenate([quadratic, power.T]).T
 
-    def score(self, X: Array, theta: Array) -> Array:
+    def statistic_gradient(self, X: Array, theta: Array) -> Array:
         out = -self._u(X) @ self.matrix(theta)
-        v, gradient = self._v(X), self.base_gradient(X)
+        v = self._v(X)
         if v is not None:
             out *= v
         if self.linear:
             out += self.vector(theta) * self._slope(X)
-        return out if gradient is None else out + gradient
+        return out
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         u, v = np.ascontiguousarray(self._u(X).T), self._v(X)

@@ -50,11 +50,9 @@ class SeparableModel(Model):
     def doubles_per_row(self) -> int:
         return self.n_parameters
 
-    def score(self, X: Array, theta: Array) -> Array:
+    def statistic_gradient(self, X: Array, theta: Array) -> Array:
         terms = theta.reshape(len(self.kinds), -1, 1) * self.first(X)
-        out = (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
-        gradient = self.base_gradient(X)
-        return out if gradient is None else out + gradient
+        return (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         return (self.first(X) * V.T).reshape(self.n_parameters, -1)
@@ -67,12 +65,12 @@ class SeparableModel(Model):
         diagonal, rank_ones, dense = field.parts()
         if dense is not None:
             return np.einsum("n,ain,nij,bjn->aibj", weight, first, dense, first, optimize=True).reshape(k * d, k * d)
-        gram = np.zeros((k, d, k, d))
+        blocks = np.zeros((k, d, k, d))
         if diagonal is not None:
             own = np.arange(d)
             for a, b in np.ndindex(k, k):
-                gram[a, own, b, own] = (first[a] * first[b] * diagonal.T) @ weight
-        gram = gram.reshape(k * d, k * d)
+                blocks[a, own, b, own] = (first[a] * first[b] * diagonal.T) @ weight
+        gram = blocks.reshape(k * d, k * d)
         for sigma, u in rank_ones:
             gram += weighted_gram((first * u.T).reshape(k * d, -1), weight * sigma)
         return gram

@@ -63,7 +63,7 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
     scale = 1.0 / np.sqrt(diagonal)
     scaled = gamma * scale[:, None] * scale
     if ridge:
-        scaled[np.diag_indices_from(scaled)] += ridge
+        scaled.flat[:: len(scale) + 1] += ridge
     factor, info = lapack.dpotrf(scaled, lower=0)
     rcond = 0.0 if info else float(lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max())[0])
     if rcond < SINGULAR:
@@ -77,7 +77,7 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
         )
     inverse = lapack.dpotri(factor, lower=0)[0]  # the upper triangle; the lower one is zero
     inverse = inverse + inverse.T
-    inverse[np.diag_indices_from(inverse)] *= 0.5
+    inverse.flat[:: len(scale) + 1] *= 0.5
     theta = -scale * lapack.dpotrs(factor, scale * g, lower=0)[0]
     return Solution(restriction.expand(theta), inverse * scale[:, None] * scale, restriction, rcond)
 

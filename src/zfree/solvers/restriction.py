@@ -38,11 +38,14 @@ class Restriction:
             values[names.index(name)], free[names.index(name)] = value, False
         return cls(values, free)
 
-    def __and__(self, other: Restriction) -> Restriction:
+    def combine(self, other: Restriction, names: tuple[str, ...]) -> Restriction:
         """Hold what either holds; they must not disagree."""
-        clash = ~self.free & ~other.free & (self.values != other.values)
-        if clash.any():
-            raise SpecificationError(f"parameter number {int(np.flatnonzero(clash)[0])} is fixed at two values.")
+        clash = np.flatnonzero(~self.free & ~other.free & (self.values != other.values))
+        if clash.size:
+            k = int(clash[0])
+            raise SpecificationError(
+                f"{names[k]} is fixed at two values, {self.values[k]:.6g} and {other.values[k]:.6g}: leave one of them out."
+            )
         return Restriction(np.where(self.free, other.values, self.values), self.free & other.free)
 
     @property
