@@ -154,7 +154,7 @@ def test_the_truth_is_recovered(domain, mean, precision, power):
 
 
 def test_dirichlet_recovers_the_truth_and_baselines_run():
-    alpha = np.array([1.5, 2.0, 3.0, 2.5])
+    alpha = np.array([2.5, 3.0, 4.0, 3.5])
     P = np.random.default_rng(0).dirichlet(alpha, 20_000)
     for generator in (zf.Barrier.entropy(), zf.Barrier(0.4, 0.0), zf.BoundaryDistance(), zf.SectionDistance("x")):
         est = zf.Dirichlet(generator=generator).fit(P)

@@ -25,7 +25,7 @@ def _torch(purpose: str, instead: str) -> Any:
 def _call(what: str, instead: str, compute: Callable[[], Any]) -> Any:
     try:
         return compute()
-    except (TypeError, RuntimeError, AttributeError) as error:
+    except (TypeError, ValueError, RuntimeError, AttributeError, Warning) as error:
         raise SpecificationError(
             f"{what} could not be differentiated automatically ({type(error).__name__}: {error}). "
             f"Write it with torch operations on tensors (x.log(), torch.stack, …), or {instead}."

@@ -53,6 +53,10 @@ class InconsistentGeneratorWarning(ZfreeWarning):
     """The generator does not vanish on the boundary: the estimate does not converge to the truth."""
 
 
+class InfiniteVarianceWarning(ZfreeWarning):
+    """The generator vanishes too slowly for this model: standard errors do not exist."""
+
+
 class IllConditionedWarning(ZfreeWarning):
     """Γ_N is close to singular: estimates and standard errors lose digits."""
 

@@ -12,9 +12,10 @@ Both are sums over rows, so they are added up in chunks and can be merged. Each 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -165,10 +166,7 @@ class Problem:
 
     def moments(self) -> Moments:
         """Γ and g summed over all rows."""
-        total = Moments.zero(self.model.n_parameters)
-        for rows in self.rows():
-            total = total + rows.moments()
-        return total
+        return reduce(operator.add, (rows.moments() for rows in self.rows()))
 
     def influence_gram(self, theta: Array, log_scale: float) -> Array:
         """Σ ψ_i ψ_iᵀ over all rows, in units of e^(2 log_scale)."""

@@ -23,8 +23,8 @@ class SlackTerms(NamedTuple):
 
     inverse: Array
     r""":math:`w = 1 / \psi''(s)`"""
-    log_curvature: Array
-    r""":math:`\log \psi''(s)`"""
+    log_curvature: Callable[[], Array]
+    r""":math:`\log \psi''(s)`, computed when asked for: without a determinant nobody does"""
     ratio: Array
     r""":math:`\psi'''(s) / \psi''(s)`"""
 
@@ -61,9 +61,11 @@ class Power(SlackPotential):
             raise SpecificationError(f"the power p must be a finite number, got {self.p!r}")
 
     def terms(self, s: Array) -> SlackTerms:
+        ratio = (self.p - 2.0) / s
+        if self.p in (0.0, 1.0):
+            return SlackTerms(s if self.p == 1.0 else s * s, lambda: (self.p - 2.0) * np.log(s), ratio)
         log_curvature = (self.p - 2.0) * np.log(s)
-        inverse = s if self.p == 1.0 else s * s if self.p == 0.0 else np.exp(-log_curvature)
-        return SlackTerms(inverse, log_curvature, (self.p - 2.0) / s)
+        return SlackTerms(np.exp(-log_curvature), lambda: log_curvature, ratio)
 
     def descent(self, u: Array, largest: float) -> Array:
         r"""Slope along a concave slack, shifted by a constant so that φ is strictly convex for every p.
@@ -110,7 +112,7 @@ class SlackFunction(SlackPotential):
                 f"the potential is not strictly convex: ψ''({s[i]:.6g}) = {curvature[i]:.6g}, which must be positive. "
                 "Use a convex ψ, for example Power(p)."
             )
-        return SlackTerms(1.0 / curvature, np.log(curvature), np.asarray(self.third(s)) / curvature)
+        return SlackTerms(1.0 / curvature, lambda: np.log(curvature), np.asarray(self.third(s)) / curvature)
 
     def descent(self, u: Array, largest: float) -> Array:
         if self.slope is None:

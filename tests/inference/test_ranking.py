@@ -8,7 +8,7 @@ import pytest
 import zfree as zf
 from zfree.errors import DataError, SpecificationError
 
-P = np.random.default_rng(0).dirichlet([2.0, 3.0, 4.0], 500)
+P = np.random.default_rng(0).dirichlet([4.0, 5.0, 6.0], 500)
 CANDIDATES = [
     zf.Barrier(4 / 3),
     zf.Barrier.entropy(),

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
-from zfree.domains.base import BarrierHessian, Domain, Sections, check_affine
+from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections, check_affine
 from zfree.domains.validation import as_vector, check_dimension
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import DiagonalPlusRankOne
@@ -116,7 +116,12 @@ class Ball(Domain):
         field = DiagonalPlusRankOne(np.repeat(1.0 / alpha[:, None], d, axis=1), -beta / (alpha * across), x)
         # ∇α = β x and ∇β = −2 (ψ'''/ψ'') β x, because ∇u = −2x.
         slope = (d - 1) * beta / alpha + beta * (3.0 - 2.0 * ratio * square) / across
-        return BarrierHessian(field, (d - 1) * np.log(alpha) + np.log(across), slope[:, None] * x)
+        return BarrierHessian(field, slope[:, None] * x, lambda: (d - 1) * np.log(alpha) + np.log(across))
+
+    def facet_exponents(self, q: float) -> list[FacetExponents]:
+        # Along the sphere H = 2|ψ'|, and ψ' ~ s^(1−q) where that diverges.
+        along = max(0.0, q - 1.0)
+        return [FacetExponents(q, along, q + (self.dimension - 1) * along)]
 
     def clip(self, X: Array, epsilon: float) -> Array:
         offset = X - self.center

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,8 +22,20 @@ class BarrierHessian(NamedTuple):
     """The Hessian of a potential on a domain, in the form a generator uses."""
 
     inverse: Field
-    logdet: Array
     grad_logdet: Array
+    logdet: Callable[[], Array]
+    """Computed when asked for: with γ = 0 nobody does."""
+
+
+class FacetExponents(NamedTuple):
+    """How a barrier with 1/ψ'' ~ s^q behaves at distance s from a part of the boundary."""
+
+    across: float
+    """n·H⁻¹n ~ s^across"""
+    along: float
+    """H⁻¹ in the other directions ~ s^along"""
+    det: float
+    """det H ~ s^(−det)"""
 
 
 class Sections(NamedTuple):
@@ -154,6 +166,10 @@ class Domain(ABC):
     @abstractmethod
     def recession(self) -> Array | None:
         """Rows a of a system a·v ≤ 0 whose solutions are the directions in which Ω is unbounded; None if bounded."""
+
+    def facet_exponents(self, q: float) -> list[FacetExponents]:
+        """Exponents of the barrier with 1/ψ'' ~ s^q at each kind of facet; flat facets unless overridden."""
+        return [FacetExponents(q, 0.0, q)] if self.has_boundary else []
 
     @property
     def chart(self) -> Chart | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zfree.arrays import Array
+from zfree.arrays import Array, row_sums
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.validation import as_vector
@@ -84,7 +84,7 @@ class Box(Polyhedral):
                 curvature[:, has] += 1.0 / inverse
                 change[:, has] += sign * ratio / inverse
         curvature[:, ~(self._has_lower | self._has_upper)] = 1.0
-        return BarrierHessian(Diagonal(1.0 / curvature), np.log(curvature).sum(axis=1), change / curvature)
+        return BarrierHessian(Diagonal(1.0 / curvature), change / curvature, lambda: row_sums(np.log(curvature)))
 
     def clip(self, X: Array, epsilon: float) -> Array:
         room = np.minimum(epsilon, 0.5 * (self.upper - self.lower))

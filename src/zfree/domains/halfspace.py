@@ -52,7 +52,7 @@ class HalfSpace(Polyhedral):
         inverse, log_curvature, ratio = potential.terms(self.b - X @ self.a)
         normal = np.broadcast_to(self.a / np.sqrt(square), X.shape)
         field = DiagonalPlusRankOne(np.ones_like(X), inverse / square - 1.0, normal)
-        return BarrierHessian(field, log_curvature + np.log(square), -ratio[:, None] * self.a)
+        return BarrierHessian(field, -ratio[:, None] * self.a, lambda: log_curvature() + np.log(square))
 
     def affine_image(self, B: Array, c: Array) -> Domain:
         B, c = check_affine(B, c, self.dimension)

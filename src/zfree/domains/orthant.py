@@ -46,7 +46,7 @@ class Orthant(Polyhedral):
 
     def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
         inverse, log_curvature, ratio = potential.terms(X)
-        return BarrierHessian(Diagonal(inverse), row_sums(log_curvature), ratio)
+        return BarrierHessian(Diagonal(inverse), ratio, lambda: row_sums(log_curvature()))
 
     def clip(self, X: Array, epsilon: float) -> Array:
         return np.maximum(X, epsilon)

@@ -116,7 +116,7 @@ class Polytope(Polyhedral):
         curvature = 1.0 / inverse
         inverse_hessian, logdet = self._invert(curvature)
         leverages = inverse_hessian.reshape(len(X), -1) @ self._outer.T
-        return BarrierHessian(Dense(inverse_hessian), logdet, -(curvature * ratio * leverages) @ self.A)
+        return BarrierHessian(Dense(inverse_hessian), -(curvature * ratio * leverages) @ self.A, lambda: logdet)
 
     @cached_property
     def _outer(self) -> Array:

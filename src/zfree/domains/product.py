@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from zfree.arrays import Array
-from zfree.domains.base import BarrierHessian, Chart, Domain, Sections, check_affine
+from zfree.domains.base import BarrierHessian, Chart, Domain, FacetExponents, Sections, check_affine
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import Block
 from zfree.potentials import SlackPotential
@@ -104,9 +104,14 @@ class Product(Domain):
         sizes = tuple(f.dimension for f in self.factors)
         return BarrierHessian(
             Block(tuple(p.inverse for p in pieces), sizes),
-            np.sum([p.logdet for p in pieces], axis=0),
             np.concatenate([p.grad_logdet for p in pieces], axis=1),
+            lambda: np.sum([p.logdet() for p in pieces], axis=0),
         )
+
+    def facet_exponents(self, q: float) -> list[FacetExponents]:
+        own = [e for f in self.factors for e in f.facet_exponents(q)]
+        # At a facet of one factor the other factors feel its determinant only.
+        return [FacetExponents(e.across, min(e.along, 0.0), e.det) for e in own]
 
     def clip(self, X: Array, epsilon: float) -> Array:
         return np.concatenate([f.clip(x, epsilon) for f, x in self._columns_of(X)], axis=1)

@@ -47,7 +47,7 @@ class RealSpace(Polyhedral):
 
     def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
         n = X.shape[0]
-        return BarrierHessian(Scalar(np.ones(n), self.d), np.zeros(n), np.zeros_like(X))
+        return BarrierHessian(Scalar(np.ones(n), self.d), np.zeros_like(X), lambda: np.zeros(n))
 
     def affine_image(self, B: Array, c: Array) -> RealSpace:
         check_affine(B, c, self.d)

@@ -28,7 +28,7 @@ def _parts_barrier(potential: SlackPotential, parts: Array) -> BarrierHessian:
     total = row_sums(w)
     inverse = DiagonalPlusRankOne(w, -1.0 / total, w)
     gradient = ratio * (1.0 - w / total[:, None])
-    return BarrierHessian(inverse, row_sums(log_curvature) + np.log(total), gradient)
+    return BarrierHessian(inverse, gradient, lambda: row_sums(log_curvature()) + np.log(total))
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SolidSimplex(Polyhedral):
         d = self.d
         field = DiagonalPlusRankOne(inverse.delta[:, :d], inverse.sigma, inverse.u[:, :d])
         # The last part is 1 − Σ x: its derivative along x_j is −1.
-        return BarrierHessian(field, parts.logdet, parts.grad_logdet[:, :d] - parts.grad_logdet[:, d:])
+        return BarrierHessian(field, parts.grad_logdet[:, :d] - parts.grad_logdet[:, d:], parts.logdet)
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,7 @@ class Simplex(Domain):
         return _parts_barrier(potential, X)
 
     def clip(self, X: Array, epsilon: float) -> Array:
-        """Raise parts below `epsilon` to it and close again (multiplicative replacement)."""
-        epsilon = min(epsilon, 1.0 / self.d)
+        """Raise parts below `epsilon` (at most 1/d) to it and close again (multiplicative replacement)."""
         low = X < epsilon
         lifted = np.where(low, epsilon, X)
         missing = 1.0 - lifted.sum(axis=1, keepdims=True)

@@ -16,6 +16,7 @@ from zfree.errors import (
     BoundaryRowsWarning,
     DataError,
     InconsistentGeneratorWarning,
+    InfiniteVarianceWarning,
     SpecificationError,
     warn,
 )
@@ -31,7 +32,7 @@ from zfree.estimators.validation import (
     read_table,
 )
 from zfree.generators import Generator
-from zfree.inference import FitResult, estimate
+from zfree.inference import FitResult, estimate, judge
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.solvers import Restriction
@@ -96,14 +97,6 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         """
         data, notes = self._read(X, sample_weight)
         generator = self._resolve_generator()
-        vanishing = generator.check(data.domain)
-        if not vanishing.holds:
-            message = (
-                f"{generator!r} does not vanish on the boundary of {data.domain!r} ({vanishing.reason}): the estimate is "
-                "inconsistent, it does not converge to the truth however many rows there are. Use a Barrier."
-            )
-            warn(message, InconsistentGeneratorWarning)
-            notes = (*notes, "inconsistent: the generator does not vanish on the boundary.")
         with within_range(data.domain, data.X, data.columns):
             model, restriction = self._specify(data)
             fixed = Restriction.from_names(check_fixed(self.fixed), model.names)
@@ -112,10 +105,31 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
             problem = Problem(model, generator, data.domain, data.X, data.weight)
             with blas_threads_for(model.n_parameters):
                 result = self._estimate(problem, restriction, notes)
-        self.result_ = result
+        self.result_ = self._remark_on_boundary(result)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
         return self
+
+    @staticmethod
+    def _remark_on_boundary(result: FitResult) -> FitResult:
+        """Say so when the generator does not vanish at all, or not fast enough for this model."""
+        generator, domain = result.generator, result.domain
+        vanishing = generator.check(domain)
+        decay = generator.decay(domain) if domain.has_boundary else None
+        verdict = judge(decay, result.model.boundary_orders(result.working_theta))
+        if not vanishing.holds:
+            warn(
+                f"{generator!r} does not vanish on the boundary of {domain!r} ({vanishing.reason}): the estimate is "
+                "inconsistent, it does not converge to the truth however many rows there are. Use a Barrier.",
+                InconsistentGeneratorWarning,
+            )
+            return result.with_note("inconsistent: the generator does not vanish on the boundary.")
+        if verdict.finite_variance:
+            return result
+        kind = "has no finite variance and may be inconsistent" if verdict.consistent else "is inconsistent"
+        note = f"with {generator!r} the estimate {kind}; its standard errors are not valid: {verdict.reason}."
+        warn(note, InfiniteVarianceWarning if verdict.consistent else InconsistentGeneratorWarning)
+        return result.with_note(note)
 
     def _estimate(self, problem: Problem, restriction: Restriction, notes: tuple[str, ...]) -> FitResult:
         return estimate(problem, restriction, ridge=self.ridge, notes=notes)

@@ -91,7 +91,7 @@ class PowerInteraction(_PairwiseEstimator):
     a, b : float
         Exponents ≥ 0; 0 stands for the logarithm.
     generator : Generator, optional
-        The weight; ``Barrier(power=1, det_power=0)``, that is h(x) = x, by default.
+        The weight; by default h(x) = x, or a power up to x² where small a or b give the score a pole at zero.
     structure, mask, precision, fixed, positive_definite, ridge, boundary, boundary_eps
         See :class:`TruncatedGaussian`.
 
@@ -134,17 +134,24 @@ class PowerInteraction(_PairwiseEstimator):
         return Orthant(n_columns)
 
     def _default_generator(self) -> Generator:
-        return Barrier(power=1.0, det_power=0.0)
+        a, b = self._exponents()
+        # The score has a pole of this order at zero, and D must vanish one order faster.
+        pole = max(0.0, 1.0 - b, 1.0 - a if a else 0.0)
+        return Barrier(power=1.0 - pole, det_power=0.0)
 
-    def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
+    def _exponents(self) -> tuple[float, float]:
         for name, value in (("a", self.a), ("b", self.b)):
             check_not_negative(value, f"the exponent {name}")
-        if self.a != self.b:
+        return self.a, self.b
+
+    def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
+        a, b = self._exponents()
+        if a != b:
             shift = np.zeros_like(center)
         else:
-            u = np.log(data.X) if self.a == 0 else data.X**self.a
+            u = np.log(data.X) if a == 0 else data.X**a
             shift = np.average(u, axis=0, weights=data.weight) if center.any() else center
-        return PairwiseModel(data.columns, a=self.a, b=self.b, pairs=pairs, center=shift)
+        return PairwiseModel(data.columns, a=a, b=b, pairs=pairs, center=shift)
 
     def _learn(self, result: FitResult) -> None:
         super()._learn(result)

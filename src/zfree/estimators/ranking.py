@@ -8,7 +8,14 @@ from typing import Any
 
 from sklearn.base import clone
 
-from zfree.errors import InconsistentGeneratorWarning, SpecificationError, ZfreeError, ZfreeWarning
+from zfree.errors import (
+    DataError,
+    InconsistentGeneratorWarning,
+    InfiniteVarianceWarning,
+    SpecificationError,
+    ZfreeError,
+    ZfreeWarning,
+)
 from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.generators import Generator
 from zfree.inference import Candidate, Ranking
@@ -30,8 +37,8 @@ def rank(
     Returns
     -------
     Ranking
-        Best first. Candidates that do not vanish on the boundary (inconsistent) come after those that do, and
-        candidates that cannot be fitted last, with the reason.
+        Best first. Candidates that do not vanish on the boundary, or not fast enough for this model, come after those
+        that do (their Tr(Σ̂) means nothing), and candidates that cannot be fitted last, with the reason.
 
     Examples
     --------
@@ -56,13 +63,13 @@ def _fit(estimator: ScoreMatchingEstimator, X: Any, generator: Generator, sample
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore", ZfreeWarning)
         warnings.simplefilter("always", InconsistentGeneratorWarning)
+        warnings.simplefilter("always", InfiniteVarianceWarning)
         try:
             fit = clone(estimator).set_params(generator=generator).fit(X, sample_weight=sample_weight)
+        except DataError:
+            raise  # the data are at fault, not the candidate
         except ZfreeError as error:
-            from zfree.errors import DataError
-
-            if isinstance(error, DataError):
-                raise  # the data are at fault, not the candidate
             return Candidate(generator, None, str(error))
-    inconsistent = any(issubclass(w.category, InconsistentGeneratorWarning) for w in caught)
-    return Candidate(generator, fit.result_, "inconsistent: does not vanish on the boundary" if inconsistent else "")
+    remarks = {InconsistentGeneratorWarning: "inconsistent", InfiniteVarianceWarning: "infinite variance"}
+    problem = next((text for w in caught for kind, text in remarks.items() if issubclass(w.category, kind)), "")
+    return Candidate(generator, fit.result_, problem)

@@ -20,7 +20,7 @@ class Dirichlet(ScoreMatchingEstimator):
     Parameters
     ----------
     generator : Generator, optional
-        The weight; the entropy barrier (the paper's φ₂) by default.
+        The weight; ``Barrier.log(det_power=0)`` by default, which has a finite variance for every α > 0.
     domain : Simplex, optional
         The simplex of as many parts as there are columns; pass one to set the tolerance on the sums.
     fixed : dict, optional
@@ -72,7 +72,7 @@ class Dirichlet(ScoreMatchingEstimator):
         return Simplex(n_columns) if self.domain is None else self.domain
 
     def _default_generator(self) -> Generator:
-        return Barrier.entropy()
+        return Barrier.log(det_power=0.0)
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         model = DirichletModel(data.columns)
@@ -160,7 +160,7 @@ class Gamma(_OrthantEstimator):
     Parameters
     ----------
     generator : Generator, optional
-        The weight; the entropy barrier by default.
+        The weight; ``Barrier.log(det_power=0)`` by default, which has a finite variance for every shape.
     fixed, ridge, boundary, boundary_eps
         See :class:`Dirichlet`.
 
@@ -171,7 +171,7 @@ class Gamma(_OrthantEstimator):
     """
 
     def _default_generator(self) -> Generator:
-        return Barrier.entropy()
+        return Barrier.log(det_power=0.0)
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         model = GammaModel(data.columns)

@@ -1,7 +1,7 @@
 """D(x) and ∇·D(x): the weight that makes score matching valid on a domain."""
 
 from zfree.generators.barrier import Barrier
-from zfree.generators.base import Generator, GeneratorValue, Vanishing
+from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
 from zfree.generators.boundary import BoundaryDistance
 from zfree.generators.custom import Custom
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
@@ -11,6 +11,7 @@ __all__ = [
     "BoundaryDistance",
     "CoordinateWeight",
     "Custom",
+    "Decay",
     "Generator",
     "GeneratorValue",
     "Identity",

@@ -10,7 +10,7 @@ from zfree.arrays import Array
 from zfree.domains import BarrierHessian, Domain
 from zfree.errors import NotConvexError, SpecificationError
 from zfree.fields import Dense
-from zfree.generators.base import Generator, GeneratorValue, Vanishing
+from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
 from zfree.potentials import ConvexFunction, Power, SlackPotential
 
 
@@ -74,9 +74,21 @@ class Barrier(Generator):
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         phi = self._phi()
         hessian = _convex_hessian(phi, domain, X) if isinstance(phi, ConvexFunction) else domain.barrier(phi, X)
-        inverse, logdet, grad_logdet = hessian
+        inverse, grad_logdet, logdet = hessian
         gamma = self.det_power
-        return GeneratorValue(-gamma * logdet, inverse, -(1.0 + gamma) * inverse.apply(grad_logdet))
+        log_weight = -gamma * logdet() if gamma else np.zeros(len(X))
+        return GeneratorValue(log_weight, inverse, -(1.0 + gamma) * inverse.apply(grad_logdet))
+
+    def decay(self, domain: Domain) -> Decay | None:
+        phi = self._phi()
+        facets = [] if isinstance(phi, ConvexFunction) else domain.facet_exponents(phi.decay)
+        if not facets:
+            return None
+        gamma = self.det_power
+        return Decay(
+            min(e.across + gamma * e.det for e in facets),
+            min(e.along + gamma * e.det for e in facets),
+        )
 
     def vanishing(self, domain: Domain) -> Vanishing:
         phi = self._phi()
@@ -113,4 +125,4 @@ def _convex_hessian(phi: ConvexFunction, domain: Domain, X: Array) -> BarrierHes
         ) from None
     inverse = C @ (np.swapaxes(factor, 1, 2) @ factor) @ C.T
     logdet = -2.0 * np.log(np.einsum("njj->nj", factor)).sum(axis=1)
-    return BarrierHessian(Dense(inverse), logdet, np.einsum("nij,nijk->nk", inverse, third))
+    return BarrierHessian(Dense(inverse), np.einsum("nij,nijk->nk", inverse, third), lambda: logdet)

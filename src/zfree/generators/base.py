@@ -31,6 +31,13 @@ class Vanishing(NamedTuple):
     reason: str = ""
 
 
+class Decay(NamedTuple):
+    """D at distance s from the boundary: n·D n ~ s^across, and ~ s^along in the other directions."""
+
+    across: float
+    along: float
+
+
 class Generator(ABC):
     """A symmetric positive-definite matrix field D on a domain."""
 
@@ -44,6 +51,10 @@ class Generator(ABC):
     @abstractmethod
     def vanishing(self, domain: Domain) -> Vanishing:
         """Whether D vanishes across the boundary of `domain`, so that the estimate is consistent."""
+
+    @abstractmethod
+    def decay(self, domain: Domain) -> Decay | None:
+        """How fast D vanishes at the boundary of `domain`; None where that is not known."""
 
     def evaluate(self, domain: Domain, X: Array) -> GeneratorValue:
         """D and ∇·D in the coordinates of the data.

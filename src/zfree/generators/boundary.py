@@ -10,7 +10,7 @@ from zfree.arrays import Array
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.fields import Scalar
-from zfree.generators.base import Generator, GeneratorValue, Vanishing
+from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,12 @@ class BoundaryDistance(Generator):
             gradient = np.where((distance < self.cap)[:, None], gradient, 0.0)
             distance = np.minimum(distance, self.cap)
         return GeneratorValue(np.zeros(len(X)), Scalar(distance, X.shape[1]), gradient)
+
+    def __repr__(self) -> str:
+        return "BoundaryDistance()" if self.cap is None else f"BoundaryDistance(cap={self.cap:g})"
+
+    def decay(self, domain: Domain) -> Decay | None:
+        return Decay(1.0, 1.0)
 
     def vanishing(self, domain: Domain) -> Vanishing:
         return Vanishing(True)

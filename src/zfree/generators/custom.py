@@ -12,7 +12,7 @@ from zfree.arrays import Array
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.fields import Dense, Diagonal, Field, Scalar
-from zfree.generators.base import Generator, GeneratorValue, Vanishing
+from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,9 @@ class Custom(Generator):
             values = np.asarray(self.D(X), dtype=np.float64)
             divergence = np.asarray(self.divergence(X), dtype=np.float64)
         return GeneratorValue(np.zeros(len(X)), _as_field(values, X), _checked(divergence, X))
+
+    def decay(self, domain: Domain) -> Decay | None:
+        return None
 
     def vanishing(self, domain: Domain) -> Vanishing:
         return Vanishing(self.vanishing_at_boundary, "it was not declared to (vanishing_at_boundary=True)")

@@ -11,7 +11,7 @@ from zfree.arrays import Array
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.fields import Diagonal, Scalar
-from zfree.generators.base import Generator, GeneratorValue, Vanishing
+from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
 from zfree.generators.weights import Weight, WeightLike, as_weight
 
 
@@ -22,6 +22,9 @@ class Identity(Generator):
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         n, d = X.shape
         return GeneratorValue(np.zeros(n), Scalar(np.ones(n), d), np.zeros_like(X))
+
+    def decay(self, domain: Domain) -> Decay | None:
+        return Decay(0.0, 0.0)
 
     def vanishing(self, domain: Domain) -> Vanishing:
         return Vanishing(False, "D = I is one everywhere, on the boundary too")
@@ -64,6 +67,11 @@ class CoordinateWeight(Generator):
                 f"{value[row, column]:.6g} (column {column}). Use a weight that fits {domain!r}, or a Barrier."
             )
         return GeneratorValue(np.zeros(len(X)), Diagonal(value), np.asarray(weight.derivative(X), dtype=float))
+
+    def decay(self, domain: Domain) -> Decay | None:
+        facets = domain.coordinate_facets()
+        positions = [v for values in (facets or {}).values() for v in values]
+        return Decay(min(self._weight().order(v) for v in positions), 0.0) if positions else None
 
     def vanishing(self, domain: Domain) -> Vanishing:
         weight = self._weight()
@@ -116,6 +124,9 @@ class SectionDistance(Generator):
         value = np.where(endless, 1.0, weight.value(finite))
         slope = np.where(below < above, 1.0, -1.0) * weight.derivative(finite)
         return GeneratorValue(np.zeros(len(X)), Diagonal(value), np.where(endless, 0.0, slope))
+
+    def decay(self, domain: Domain) -> Decay | None:
+        return Decay(self._weight().order(0.0), 0.0)
 
     def vanishing(self, domain: Domain) -> Vanishing:
         weight = self._weight()

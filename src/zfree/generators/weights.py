@@ -26,6 +26,11 @@ class Weight:
         """h at one point."""
         return float(np.asarray(self.value(np.array([point])), dtype=float)[0])
 
+    def order(self, point: float) -> float:
+        """The exponent q with h ~ |x − point|^q close to a point where h vanishes (0 where it does not)."""
+        near, nearer = (abs(self.at(point + step)) for step in (1e-6, 1e-8))
+        return round(float(np.log(near / nearer) / np.log(100.0)), 6) if nearer > 0 else 0.0
+
 
 NAMED = {
     "x": Weight("x", lambda x: x, np.ones_like),

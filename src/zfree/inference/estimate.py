@@ -7,7 +7,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.inference.result import FitResult
 from zfree.moments import Moments, Problem
-from zfree.solvers import Restriction, Solution, solve
+from zfree.solvers import ILL_CONDITIONED, Restriction, Solution, solve
 
 
 def estimate(
@@ -27,19 +27,25 @@ def estimate(
     """
     moments = problem.moments()
     solution = solve(moments, restriction, problem.model.names, ridge)
-    covariance = sandwich(problem, moments, solution)
+    covariance = sandwich(problem, moments, solution, ridge)
+    if solution.reciprocal_condition < ILL_CONDITIONED:
+        notes = (
+            *notes,
+            f"Γ_N is ill-conditioned (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling): digits are lost.",
+        )
     return as_result(problem, moments, solution.theta, covariance, restriction, notes)
 
 
-def sandwich(problem: Problem, moments: Moments, solution: Solution) -> Array:
+def sandwich(problem: Problem, moments: Moments, solution: Solution, ridge: float = 0.0) -> Array:
     r"""Γ⁻¹ Σ Γ⁻¹ / N over the free parameters, zero elsewhere (Theorem 5.1).
 
-    Σ is the sum of :math:`\psi_i\psi_i^\top`, with the mean of ψ removed: it is zero already unless a ridge pulls it away.
+    Σ is the sum of :math:`\psi_i\psi_i^\top`. With a ridge the mean of ψ is not zero, and is removed.
     """
     theta, restriction = solution.theta, solution.restriction
     meat = problem.influence_gram(theta, moments.log_scale)
-    total = moments.gamma_sum @ theta + moments.g_sum
-    meat -= np.multiply.outer(total, total) / moments.n
+    if ridge:
+        total = moments.gamma_sum @ theta + moments.g_sum
+        meat -= np.multiply.outer(total, total) / moments.n
     inverse = solution.inverse
     covariance = inverse @ restriction.block(meat) @ inverse / moments.weight**2
     return restriction.embed(0.5 * (covariance + covariance.T))

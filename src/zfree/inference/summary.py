@@ -59,6 +59,7 @@ class Summary:
         columns = ("", *self._columns())
         every = [columns, *(row for _, rows in cells for row in rows)]
         widths = [max(len(row[k]) for row in every) for k in range(len(columns))]
+        widths[0] = max(widths[0], *(len(title) for title, _ in cells))
         total = max(sum(widths) + 2 * (len(widths) - 1), 60)
 
         def line(row: tuple[str, ...]) -> str:

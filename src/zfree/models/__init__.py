@@ -1,11 +1,12 @@
 """Log-densities without Z."""
 
-from zfree.models.base import Model
+from zfree.models.base import BoundaryOrder, Model
 from zfree.models.custom import CustomModel
 from zfree.models.pairwise import LogNormalModel, PairwiseModel
 from zfree.models.separable import DirichletModel, ExponentialModel, GammaModel, SeparableModel
 
 __all__ = [
+    "BoundaryOrder",
     "CustomModel",
     "DirichletModel",
     "ExponentialModel",

@@ -25,6 +25,14 @@ class Derived(NamedTuple):
     jacobian: Array
 
 
+class BoundaryOrder(NamedTuple):
+    """A model at distance s from a part of the boundary: density ~ s^density, score and Jacobian ~ s^(−pole)."""
+
+    where: str
+    density: float
+    pole: float
+
+
 class Model(ABC):
     """An exponential family t(x), b(x) on ℝᵈ."""
 
@@ -101,6 +109,10 @@ class Model(ABC):
     def derived(self, theta: Array) -> dict[str, Callable[[], Derived]]:
         """Other parametrisations a user may ask for, each with its Jacobian (see :class:`Derived`)."""
         return {}
+
+    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
+        """How the model behaves at the boundary; by default smooth and positive. Empty where that is not known."""
+        return (BoundaryOrder("the boundary", 0.0, 0.0),)
 
     @property
     def reported(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from zfree.arrays import Array, weighted_gram
 from zfree.errors import SpecificationError
 from zfree.fields import Field
-from zfree.models.base import Model
+from zfree.models.base import BoundaryOrder, Model
 
 Function = Callable[[Any], Any]
 
@@ -72,6 +72,13 @@ class CustomModel(Model):
     @property
     def doubles_per_row(self) -> int:
         return self.n_parameters * self.dimension**2
+
+    @property
+    def title(self) -> str:
+        return "Exponential family"
+
+    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
+        return ()
 
     def _once(self, key: str, compute: Callable[[Array], Any], X: Array) -> Any:
         """Derivatives may be costly, and one chunk is asked for them several times: see :meth:`at`."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from zfree.arrays import Array, Index, symmetric_pairs, weighted_gram
 from zfree.fields import Field
-from zfree.models.base import Derived, LogBase, Model
+from zfree.models.base import BoundaryOrder, Derived, LogBase, Model
 from zfree.models.moment_parameters import covariance_parameters, mean_parameters, precision_parameters
 
 
@@ -103,6 +103,16 @@ class PairwiseModel(Model):
             out["mean"] = lambda: mean_parameters(self, theta)
             out["covariance"] = lambda: covariance_parameters(self, theta)
         return out
+
+    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
+        if self.a == 0.0:
+            return ()  # the density vanishes faster than any power
+        pole = max(0.0, 1.0 - self.a, 1.0 - self.b)
+        if self.b == 0.0:
+            return tuple(
+                BoundaryOrder(f"{c} = 0", float(e), pole) for c, e in zip(self.columns, self.vector(theta), strict=True)
+            )
+        return (BoundaryOrder("the boundary", 0.0, pole),)
 
     @property
     def title(self) -> str:

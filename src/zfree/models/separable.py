@@ -11,7 +11,7 @@ import numpy as np
 
 from zfree.arrays import Array, weighted_gram
 from zfree.fields import Field
-from zfree.models.base import LogBase, Model
+from zfree.models.base import BoundaryOrder, LogBase, Model
 
 
 class SeparableModel(Model):
@@ -91,7 +91,15 @@ class ExponentialModel(SeparableModel):
         return np.zeros_like(X.T)[None]
 
 
-class DirichletModel(LogBase, SeparableModel):
+class ShapeModel(LogBase, SeparableModel):
+    """t contains log x_j and b = −Σ log x_j: the density is x_j^(θ_j − 1) at zero, the score has a pole there."""
+
+    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
+        shapes = zip(self.columns, theta[: self.dimension], strict=True)
+        return tuple(BoundaryOrder(f"{c} = 0", float(shape) - 1.0, 1.0) for c, shape in shapes)
+
+
+class DirichletModel(ShapeModel):
     """Dirichlet: t_j = log x_j, b = −Σ log x_j, θ = α. Written in all d parts of the simplex."""
 
     kinds = ("alpha",)
@@ -106,7 +114,7 @@ class DirichletModel(LogBase, SeparableModel):
         return -1.0 / X.T[None] ** 2
 
 
-class GammaModel(LogBase, SeparableModel):
+class GammaModel(ShapeModel):
     """Independent gammas: t = (log x_j, −x_j), b = −Σ log x_j, θ = (shape, rate)."""
 
     kinds = ("shape", "rate")

@@ -13,8 +13,9 @@ from zfree.moments import Moments
 from zfree.solvers.restriction import Restriction
 
 SINGULAR = 1e-14
+"""Reciprocal condition number of Γ, scaled to unit diagonal, below which a fit is refused."""
 ILL_CONDITIONED = 1e-10
-"""Reciprocal condition numbers of Γ, scaled to unit diagonal, below which a fit is refused or warned about."""
+"""The same, below which it is warned about."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,53 @@
+r"""Does the generator vanish fast enough for this model?
+
+At distance s from a facet let the density behave like :math:`s^\kappa`, the score like :math:`s^{-m}`, and D across the facet
+like :math:`s^q`. The boundary term of the integration by parts (Proposition 3.2) is of order :math:`s^{\kappa + q - m}`, and
+the influence of a row, :math:`J(\nabla\cdot D + D s_\theta)`, of order :math:`s^{q - 1 - m}`. Hence
+
+- the estimate is consistent if :math:`q > m - \kappa`;
+- it has a finite variance if :math:`q > 1 + m - (1 + \kappa)/2`, and along the facet if :math:`2 q_\parallel + \kappa > -1`.
+
+A smooth positive density (:math:`\kappa = m = 0`) needs q > ½: for Barrier(p, γ) that is (2 − p)(1 + γ) > ½, so p < 3/2 for γ = 0
+and p < 5/3 for γ = ½. A Dirichlet part with parameter α (:math:`\kappa = \alpha - 1`, m = 1) needs q > 2 − α/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from zfree.generators import Decay
+from zfree.models import BoundaryOrder
+
+
+class BoundaryVerdict(NamedTuple):
+    """Whether an estimate is consistent and has a variance, and if not, where and why."""
+
+    consistent: bool
+    finite_variance: bool
+    reason: str = ""
+
+
+def judge(decay: Decay | None, orders: Sequence[BoundaryOrder]) -> BoundaryVerdict:
+    """Hold the generator's decay against the model's behaviour at every part of the boundary."""
+    worst = BoundaryVerdict(True, True)
+    for order in orders if decay is not None else ():
+        assert decay is not None
+        needed = required_decay(order)
+        along = 2.0 * decay.along + order.density > -1.0
+        if decay.across > needed and along:
+            continue
+        consistent = decay.across > order.pole - order.density
+        reason = (
+            f"close to {order.where} the density behaves like s^{order.density:.3g} and D like s^{decay.across:.3g}, "
+            + (f"which must be faster than s^{needed:.3g}" if not decay.across > needed else "and D grows along it")
+            + f": take a Barrier with (2 − power)(1 + det_power) above {max(needed, 0.0):.3g}, such as Barrier.log(det_power=0)"
+        )
+        if worst.finite_variance or (worst.consistent and not consistent):
+            worst = BoundaryVerdict(consistent, False, reason)
+    return worst
+
+
+def required_decay(order: BoundaryOrder) -> float:
+    """The exponent that D across the boundary must exceed for a finite variance."""
+    return max(1.0 + order.pole - (1.0 + order.density) / 2.0, order.pole - order.density)
