@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +25,9 @@ def _torch(purpose: str, instead: str) -> Any:
 
 def _call(what: str, instead: str, compute: Callable[[], Any]) -> Any:
     try:
-        return compute()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*torch.jit.script", DeprecationWarning)  # torch's own affair
+            return compute()
     except (TypeError, ValueError, RuntimeError, AttributeError, Warning) as error:
         raise SpecificationError(
             f"{what} could not be differentiated automatically ({type(error).__name__}: {error}). "
