@@ -136,12 +136,12 @@ def test_changing_units_on_the_orthant(seed, p, gamma, units):
 def test_fixed_parameters_are_the_constrained_minimum(seed):
     """Fixing parameters at the values they have anyway changes nothing; at others, the rest re-optimises."""
     X = np.random.default_rng(seed).exponential(size=(80, 2))
-    free = _fit(zf.TruncatedGaussian(), X)
+    free = _fit(zf.TruncatedGaussian(generator=zf.Barrier()), X)
     names = free.result_.names
-    held = _fit(zf.TruncatedGaussian(fixed={names[1]: float(free.result_.theta[1])}), X)
+    held = _fit(zf.TruncatedGaussian(generator=zf.Barrier(), fixed={names[1]: float(free.result_.theta[1])}), X)
     assert _close(held.result_.theta, free.result_.theta, 1e-7)
     assert held.result_.standard_errors[1] == 0.0
-    zero = _fit(zf.TruncatedGaussian(fixed={names[1]: 0.0}), X)
-    masked = _fit(zf.TruncatedGaussian(mask=np.eye(2, dtype=bool)), X)
+    zero = _fit(zf.TruncatedGaussian(generator=zf.Barrier(), fixed={names[1]: 0.0}), X)
+    masked = _fit(zf.TruncatedGaussian(generator=zf.Barrier(), mask=np.eye(2, dtype=bool)), X)
     assert _close(np.delete(zero.result_.theta, 1), masked.result_.theta)
     assert _close(np.delete(zero.result_.standard_errors, 1), masked.result_.standard_errors)

@@ -57,6 +57,10 @@ class InfiniteVarianceWarning(ZfreeWarning):
     """The generator vanishes too slowly for this model: standard errors do not exist."""
 
 
+class SelectionWarning(ZfreeWarning):
+    """The automatic choice of a generator ended at the edge of what was searched."""
+
+
 class IllConditionedWarning(ZfreeWarning):
     """Γ_N is close to singular: estimates and standard errors lose digits."""
 

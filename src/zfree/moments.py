@@ -19,7 +19,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 
-from zfree.arrays import Array, row_chunks
+from zfree.arrays import Array, chunk_rows, row_chunks
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.generators import Generator, GeneratorValue
@@ -150,15 +150,18 @@ class Problem:
     X: Array
     weight: Array | None = None
 
+    def chunks(self) -> Iterator[tuple[Array, Array | None]]:
+        """Rows and weights in pieces of bounded size."""
+        for part in row_chunks(len(self.X), self.model.doubles_per_row):
+            yield self.X[part], None if self.weight is None else self.weight[part]
+
     def rows(self) -> Iterator[Rows]:
-        """The data in chunks. A single chunk is evaluated once and kept."""
-        chunks = list(row_chunks(len(self.X), self.model.doubles_per_row))
-        if len(chunks) == 1:
+        """The same pieces with the generator evaluated. A single piece is evaluated once and kept."""
+        if len(self.X) <= chunk_rows(self.model.doubles_per_row):
             yield self._only_chunk
             return
-        for part in chunks:
-            weight = None if self.weight is None else self.weight[part]
-            yield Rows(self.model, self.generator, self.domain, self.X[part], weight)
+        for X, weight in self.chunks():
+            yield Rows(self.model, self.generator, self.domain, X, weight)
 
     @cached_property
     def _only_chunk(self) -> Rows:

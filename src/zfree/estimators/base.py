@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,10 +18,10 @@ from zfree.errors import (
     DataError,
     InconsistentGeneratorWarning,
     InfiniteVarianceWarning,
-    SpecificationError,
     warn,
 )
 from zfree.estimators.boundary import keep_inside
+from zfree.estimators.choice import GeneratorLike, check_generator, choose_generator
 from zfree.estimators.extremes import within_range
 from zfree.estimators.validation import (
     check_domain,
@@ -31,8 +32,8 @@ from zfree.estimators.validation import (
     column_names,
     read_table,
 )
-from zfree.generators import Generator
-from zfree.inference import FitResult, estimate, judge
+from zfree.generators import Generator, Identity
+from zfree.inference import FitResult, Target, boundary_orders, estimate, judge
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.solvers import Restriction
@@ -54,7 +55,8 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     Subclasses set the parameters in ``__init__`` and say which model to build (:meth:`_specify`).
     """
 
-    generator: Generator | None
+    generator: GeneratorLike
+    target: Target
     ridge: float
     fixed: Mapping[str, float] | None
     boundary: str
@@ -68,9 +70,9 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def _domain(self, n_columns: int) -> Domain:
         """The domain for data with this many columns."""
 
-    @abstractmethod
-    def _default_generator(self) -> Generator:
-        """The weight used when none is given."""
+    def _known_best(self) -> Generator | None:
+        """A generator with which score matching is maximum likelihood for this model, if there is one."""
+        return None
 
     @abstractmethod
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
@@ -96,27 +98,30 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         self
         """
         data, notes = self._read(X, sample_weight)
-        generator = self._resolve_generator()
+        check_generator(self.generator)
         with within_range(data.domain, data.X, data.columns):
             model, restriction = self._specify(data)
             fixed = Restriction.from_names(check_fixed(self.fixed), model.names)
             restriction = restriction.combine(fixed, model.names)
             self._check_size(data, model, restriction)
-            problem = Problem(model, generator, data.domain, data.X, data.weight)
+            problem = Problem(model, Identity(), data.domain, data.X, data.weight)
             with blas_threads_for(model.n_parameters):
-                result = self._estimate(problem, restriction, notes)
-        self.result_ = self._remark_on_boundary(result)
+                generator, selection = choose_generator(
+                    self.generator, problem, restriction, self.ridge, self.target, self._known_best()
+                )
+                result = self._estimate(replace(problem, generator=generator), restriction, notes)
+        self.result_ = replace(self._remark_on_boundary(result, data.X), selection=selection)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
         return self
 
     @staticmethod
-    def _remark_on_boundary(result: FitResult) -> FitResult:
+    def _remark_on_boundary(result: FitResult, X: Array) -> FitResult:
         """Say so when the generator does not vanish at all, or not fast enough for this model."""
         generator, domain = result.generator, result.domain
         vanishing = generator.check(domain)
-        decay = generator.decay(domain) if domain.has_boundary else None
-        verdict = judge(decay, result.model.boundary_orders(result.working_theta))
+        orders = boundary_orders(result.model, domain, X, result.working_theta)
+        verdict = judge(generator.decay(domain), orders)
         if not vanishing.holds:
             warn(
                 f"{generator!r} does not vanish on the boundary of {domain!r} ({vanishing.reason}): the estimate is "
@@ -158,12 +163,6 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
             return data
         names = tuple(data.columns[int(np.argmax(column))] for column in chart.matrix.T)
         return Data(chart.pull(data.X), data.weight, names, chart.domain)
-
-    def _resolve_generator(self) -> Generator:
-        generator = self._default_generator() if self.generator is None else self.generator
-        if not isinstance(generator, Generator):
-            raise SpecificationError(f"generator must be a generator such as zf.Barrier(power=4/3), got {generator!r}.")
-        return generator
 
     def _check_size(self, data: Data, model: Model, restriction: Restriction) -> None:
         n, d = data.X.shape

@@ -10,8 +10,8 @@ import numpy as np
 from zfree.domains import Domain, RealSpace
 from zfree.errors import SpecificationError
 from zfree.estimators.base import Data, ScoreMatchingEstimator
-from zfree.generators import Barrier, Generator
-from zfree.inference import FitResult
+from zfree.estimators.choice import GeneratorLike
+from zfree.inference import FitResult, Target
 from zfree.models import CustomModel, Model
 from zfree.solvers import Restriction
 
@@ -28,15 +28,15 @@ class ExponentialFamily(ScoreMatchingEstimator):
         b: (n, d) → (n,).
     domain : Domain, optional
         ℝᵈ by default.
-    generator : Generator, optional
-        The weight; ``Barrier(power=4/3)`` by default (the identity on ℝᵈ).
+    generator : Generator, list of Generator or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from.
     jacobian, hessian : callable, optional
         Derivatives of t: (n, r, d) and (n, r, d, d).
     base_gradient, base_hessian : callable, optional
         Derivatives of b: (n, d) and (n, d, d).
     names : sequence of str, optional
         Names of the r parameters; theta[0], theta[1], … by default.
-    fixed, ridge, boundary, boundary_eps
+    fixed, ridge, target, boundary, boundary_eps
         See :class:`Dirichlet`.
 
     Attributes
@@ -68,7 +68,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         base: Callable[[Any], Any] | None = None,
         *,
         domain: Domain | None = None,
-        generator: Generator | None = None,
+        generator: GeneratorLike = "auto",
         jacobian: Callable[[Any], Any] | None = None,
         hessian: Callable[[Any], Any] | None = None,
         base_gradient: Callable[[Any], Any] | None = None,
@@ -76,6 +76,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         names: Sequence[str] | None = None,
         fixed: Mapping[str, float] | None = None,
         ridge: float = 0.0,
+        target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
     ) -> None:
@@ -90,14 +91,12 @@ class ExponentialFamily(ScoreMatchingEstimator):
         self.names = names
         self.fixed = fixed
         self.ridge = ridge
+        self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
 
     def _domain(self, n_columns: int) -> Domain:
         return RealSpace(n_columns) if self.domain is None else self.domain
-
-    def _default_generator(self) -> Generator:
-        return Barrier(power=4 / 3)
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         if self.statistic is None:

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
 from zfree.estimators.base import Data
+from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.pairwise import _GaussianEstimator, _PairwiseEstimator
 from zfree.estimators.validation import check_not_negative
 from zfree.generators import Barrier, Generator
-from zfree.inference import FitResult
+from zfree.inference import FitResult, Target
 from zfree.models import LogNormalModel, PairwiseModel
 
 
@@ -23,10 +24,9 @@ class LogNormal(_GaussianEstimator):
 
     Parameters
     ----------
-    generator : Generator, optional
-        The weight; ``Barrier.log(det_power=0)``, that is h(x) = x², by default, with which the estimate is the sample mean
-        and inverse covariance of log x.
-    structure, mask, precision, fixed, positive_definite, ridge, boundary, boundary_eps
+    generator : Generator, list of Generator or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from.
+    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps
         See :class:`TruncatedGaussian`.
 
     Attributes
@@ -39,7 +39,7 @@ class LogNormal(_GaussianEstimator):
 
     def __init__(
         self,
-        generator: Generator | None = None,
+        generator: GeneratorLike = "auto",
         *,
         structure: str = "full",
         mask: ArrayLike | None = None,
@@ -47,6 +47,7 @@ class LogNormal(_GaussianEstimator):
         fixed: Mapping[str, float] | None = None,
         positive_definite: bool = False,
         ridge: float = 0.0,
+        target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
     ) -> None:
@@ -57,14 +58,16 @@ class LogNormal(_GaussianEstimator):
         self.fixed = fixed
         self.positive_definite = positive_definite
         self.ridge = ridge
+        self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
 
-    def _default_generator(self) -> Generator:
-        return Barrier.log(det_power=0.0)
+    def _known_best(self) -> Generator | None:
+        full = self.structure == "full" and self.mask is None and self.precision is None and not self.fixed
+        return Barrier.log(det_power=0.0) if full else None  # h(x) = x²: the sample moments of log x
 
     @staticmethod
     def _scale(X: Array) -> Array:
@@ -90,9 +93,9 @@ class PowerInteraction(_PairwiseEstimator):
     ----------
     a, b : float
         Exponents ≥ 0; 0 stands for the logarithm.
-    generator : Generator, optional
-        The weight; by default h(x) = x, or a power up to x² where small a or b give the score a pole at zero.
-    structure, mask, precision, fixed, positive_definite, ridge, boundary, boundary_eps
+    generator : Generator, list of Generator or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from.
+    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps
         See :class:`TruncatedGaussian`.
 
     Attributes
@@ -107,7 +110,7 @@ class PowerInteraction(_PairwiseEstimator):
         self,
         a: float = 1.0,
         b: float = 1.0,
-        generator: Generator | None = None,
+        generator: GeneratorLike = "auto",
         *,
         structure: str = "full",
         mask: ArrayLike | None = None,
@@ -115,6 +118,7 @@ class PowerInteraction(_PairwiseEstimator):
         fixed: Mapping[str, float] | None = None,
         positive_definite: bool = False,
         ridge: float = 0.0,
+        target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
     ) -> None:
@@ -127,17 +131,12 @@ class PowerInteraction(_PairwiseEstimator):
         self.fixed = fixed
         self.positive_definite = positive_definite
         self.ridge = ridge
+        self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
-
-    def _default_generator(self) -> Generator:
-        a, b = self._exponents()
-        # The score has a pole of this order at zero, and D must vanish one order faster.
-        pole = max(0.0, 1.0 - b, 1.0 - a if a else 0.0)
-        return Barrier(power=1.0 - pole, det_power=0.0)
 
     def _exponents(self) -> tuple[float, float]:
         for name, value in (("a", self.a), ("b", self.b)):

@@ -13,10 +13,10 @@ from zfree.arrays import Array
 from zfree.domains import Domain, Orthant, RealSpace
 from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.base import Data, ScoreMatchingEstimator
+from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.known_precision import chosen_pairs, known_entries
 from zfree.estimators.validation import as_numbers
-from zfree.generators import Barrier, Generator, Identity
-from zfree.inference import FitResult, as_result, estimate, is_normalisable
+from zfree.inference import FitResult, Target, as_result, estimate, is_normalisable
 from zfree.models import Model, PairwiseModel
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve, solve_positive_definite
@@ -160,8 +160,8 @@ class TruncatedGaussian(_GaussianEstimator):
     domain : Domain, optional
         Where the data live; the positive orthant by default. On :class:`~zfree.Simplex` the Gaussian is in the parts that
         its chart keeps.
-    generator : Generator, optional
-        The weight; ``Barrier(power=4/3)``, the paper's φ₁, by default.
+    generator : Generator, list of Generator or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from.
     structure : {"full", "diagonal"}
         Which entries of K are free.
     mask : array_like of bool of shape (d, d), optional
@@ -176,6 +176,8 @@ class TruncatedGaussian(_GaussianEstimator):
         Minimise the same objective over positive-definite K only.
     ridge : float
         Multiplies the diagonal of Γ by 1 + ridge, which shrinks K towards 0 and the mean towards that of the data.
+    target : str or array_like
+        What the choice minimises: ``"information"`` (scale-free), ``"natural"``, another parametrisation of the model, or a matrix.
     boundary : {"raise", "drop", "clip"}
         What to do with rows exactly on the boundary.
     boundary_eps : float, optional
@@ -204,7 +206,7 @@ class TruncatedGaussian(_GaussianEstimator):
     def __init__(
         self,
         domain: Domain | None = None,
-        generator: Generator | None = None,
+        generator: GeneratorLike = "auto",
         *,
         structure: str = "full",
         mask: ArrayLike | None = None,
@@ -213,6 +215,7 @@ class TruncatedGaussian(_GaussianEstimator):
         fixed: Mapping[str, float] | None = None,
         positive_definite: bool = False,
         ridge: float = 0.0,
+        target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
     ) -> None:
@@ -225,14 +228,12 @@ class TruncatedGaussian(_GaussianEstimator):
         self.fixed = fixed
         self.positive_definite = positive_definite
         self.ridge = ridge
+        self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns) if self.domain is None else self.domain
-
-    def _default_generator(self) -> Generator:
-        return Barrier(power=4 / 3)
 
     def _known_mean(self, d: int) -> Array | None:
         if self.mean is None:
@@ -259,7 +260,7 @@ class Gaussian(TruncatedGaussian):
 
     def __init__(
         self,
-        generator: Generator | None = None,
+        generator: GeneratorLike = "auto",
         *,
         structure: str = "full",
         mask: ArrayLike | None = None,
@@ -268,6 +269,7 @@ class Gaussian(TruncatedGaussian):
         fixed: Mapping[str, float] | None = None,
         positive_definite: bool = False,
         ridge: float = 0.0,
+        target: Target = "information",
     ) -> None:
         super().__init__(
             generator=generator,
@@ -278,13 +280,11 @@ class Gaussian(TruncatedGaussian):
             fixed=fixed,
             positive_definite=positive_definite,
             ridge=ridge,
+            target=target,
         )
 
     def _domain(self, n_columns: int) -> Domain:
         return RealSpace(n_columns)
-
-    def _default_generator(self) -> Generator:
-        return Identity()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,8 +8,9 @@ from typing import Any
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import DataError, SpecificationError
 from zfree.estimators.base import Data, ScoreMatchingEstimator
+from zfree.estimators.choice import GeneratorLike
 from zfree.generators import Barrier, Generator
-from zfree.inference import FitResult
+from zfree.inference import FitResult, Target
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, Model
 from zfree.solvers import Restriction
 
@@ -19,14 +20,16 @@ class Dirichlet(ScoreMatchingEstimator):
 
     Parameters
     ----------
-    generator : Generator, optional
-        The weight; ``Barrier.log(det_power=0)`` by default, which has a finite variance for every α > 0.
+    generator : Generator, list of Generator or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from.
     domain : Simplex, optional
         The simplex of as many parts as there are columns; pass one to set the tolerance on the sums.
     fixed : dict, optional
         Known parameters by name, for example ``{"alpha[x1]": 1.0}``.
     ridge : float
         Multiplies the diagonal of Γ by 1 + ridge.
+    target : str or array_like
+        What the choice minimises: ``"information"`` (scale-free), ``"natural"``, another parametrisation of the model, or a matrix.
     boundary : {"raise", "drop", "clip"}
         What to do with rows that contain zeros.
     boundary_eps : float, optional
@@ -49,11 +52,12 @@ class Dirichlet(ScoreMatchingEstimator):
 
     def __init__(
         self,
-        generator: Generator | None = None,
+        generator: GeneratorLike = "auto",
         *,
         domain: Simplex | None = None,
         fixed: Mapping[str, float] | None = None,
         ridge: float = 0.0,
+        target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
     ) -> None:
@@ -61,6 +65,7 @@ class Dirichlet(ScoreMatchingEstimator):
         self.domain = domain
         self.fixed = fixed
         self.ridge = ridge
+        self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
 
@@ -70,9 +75,6 @@ class Dirichlet(ScoreMatchingEstimator):
         if self.domain is not None and not isinstance(self.domain, Simplex):
             raise SpecificationError(f"a Dirichlet lives on a Simplex, got domain={self.domain!r}.")
         return Simplex(n_columns) if self.domain is None else self.domain
-
-    def _default_generator(self) -> Generator:
-        return Barrier.log(det_power=0.0)
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         model = DirichletModel(data.columns)
@@ -95,16 +97,18 @@ class _OrthantEstimator(ScoreMatchingEstimator):
 
     def __init__(
         self,
-        generator: Generator | None = None,
+        generator: GeneratorLike = "auto",
         *,
         fixed: Mapping[str, float] | None = None,
         ridge: float = 0.0,
+        target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
     ) -> None:
         self.generator = generator
         self.fixed = fixed
         self.ridge = ridge
+        self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
 
@@ -124,9 +128,9 @@ class Exponential(_OrthantEstimator):
 
     Parameters
     ----------
-    generator : Generator, optional
-        The weight; ``Barrier(power=4/3)`` by default.
-    fixed, ridge, boundary, boundary_eps
+    generator : Generator, list of Generator or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from.
+    fixed, ridge, target, boundary, boundary_eps
         See :class:`Dirichlet`.
 
     Attributes
@@ -142,8 +146,8 @@ class Exponential(_OrthantEstimator):
     array([1.])
     """
 
-    def _default_generator(self) -> Generator:
-        return Barrier(power=4 / 3)
+    def _known_best(self) -> Generator:
+        return Barrier(power=1.0, det_power=0.0)  # h(x) = x gives 1 / mean(x)
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         model = ExponentialModel(data.columns)
@@ -159,9 +163,9 @@ class Gamma(_OrthantEstimator):
 
     Parameters
     ----------
-    generator : Generator, optional
-        The weight; ``Barrier.log(det_power=0)`` by default, which has a finite variance for every shape.
-    fixed, ridge, boundary, boundary_eps
+    generator : Generator, list of Generator or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from.
+    fixed, ridge, target, boundary, boundary_eps
         See :class:`Dirichlet`.
 
     Attributes
@@ -169,9 +173,6 @@ class Gamma(_OrthantEstimator):
     shape_, rate_, shape_se_, rate_se_ : ndarray of shape (n_columns,)
     result_ : FitResult
     """
-
-    def _default_generator(self) -> Generator:
-        return Barrier.log(det_power=0.0)
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         model = GammaModel(data.columns)

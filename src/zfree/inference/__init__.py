@@ -1,23 +1,33 @@
 """From a solution to a result: covariance, tests, intervals, rankings."""
 
-from zfree.inference.boundary import BoundaryVerdict, judge, required_decay
+from zfree.inference.boundary import BoundaryVerdict, boundary_orders, judge, required_decay
+from zfree.inference.criterion import Target
 from zfree.inference.estimate import as_result, estimate
+from zfree.inference.family import FamilySearch
 from zfree.inference.normalisable import is_normalisable
 from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult, Parameters, WaldTest
+from zfree.inference.selection import Selection, Trial, best_of, prepare
 from zfree.inference.summary import Summary
 
 __all__ = [
     "BoundaryVerdict",
     "Candidate",
+    "FamilySearch",
     "FitResult",
     "Parameters",
     "Ranking",
+    "Selection",
     "Summary",
+    "Target",
+    "Trial",
     "WaldTest",
     "as_result",
+    "best_of",
+    "boundary_orders",
     "estimate",
     "is_normalisable",
     "judge",
+    "prepare",
     "required_decay",
 ]

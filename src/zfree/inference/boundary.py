@@ -16,8 +16,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains import Domain
 from zfree.generators import Decay
-from zfree.models import BoundaryOrder
+from zfree.models import BoundaryOrder, Model
 
 
 class BoundaryVerdict(NamedTuple):
@@ -51,3 +55,35 @@ def judge(decay: Decay | None, orders: Sequence[BoundaryOrder]) -> BoundaryVerdi
 def required_decay(order: BoundaryOrder) -> float:
     """The exponent that D across the boundary must exceed for a finite variance."""
     return max(1.0 + order.pole - (1.0 + order.density) / 2.0, order.pole - order.density)
+
+
+def boundary_orders(model: Model, domain: Domain, X: Array, theta: Array) -> tuple[BoundaryOrder, ...]:
+    """How the model behaves at the boundary: what it says itself, or what a look at rows moved towards it shows."""
+    if not domain.has_boundary:
+        return ()
+    said = model.boundary_orders(theta)
+    return said if said is not None else (probe(model, domain, X[:: max(1, len(X) // 64)], theta),)
+
+
+def probe(model: Model, domain: Domain, X: Array, theta: Array) -> BoundaryOrder:
+    """Measure the exponents of an unknown model: the worst over rows moved straight to their nearest facet.
+
+    With s → 0 the normal score times s tends to the exponent κ of the density, and the Jacobian grows like s^(−m).
+    """
+    chart = domain.chart
+    inner, Y = (domain, X) if chart is None else (chart.domain, chart.pull(X))
+    distance, gradient = inner.boundary_distance(Y)
+    usable = np.isfinite(distance)
+    Y, distance = Y[usable], distance[usable]
+    normal = gradient[usable] / np.linalg.norm(gradient[usable], axis=1, keepdims=True)
+    size, density = [], np.zeros(0)
+    for fraction in (1e-4, 1e-6):
+        moved = Y - ((1.0 - fraction) * distance)[:, None] * normal
+        points = moved if chart is None else chart.push(moved)
+        direction = normal if chart is None else normal @ chart.matrix.T
+        size.append(np.abs(model.apply_jacobian(points, direction)).max(axis=0))
+        slope = np.einsum("nj,nj->n", model.score(points, theta), direction)
+        density = fraction * distance * slope
+    pole = np.log(np.maximum(size[1], 1e-300) / np.maximum(size[0], 1e-300)) / np.log(100.0)
+    worst_pole = max(0.0, float(np.quantile(pole, 0.9)))
+    return BoundaryOrder("the boundary", float(np.clip(np.quantile(density, 0.1), -0.95, 50.0)), round(worst_pole, 3))

@@ -14,6 +14,7 @@ from zfree.arrays import Array, Mask
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
+from zfree.inference.selection import Selection
 from zfree.inference.summary import Block, Summary
 from zfree.models import Model
 from zfree.moments import Moments, Problem
@@ -80,6 +81,8 @@ class FitResult:
         Γ_N and g_N, in the coordinates the model works in.
     notes : tuple of str
         What a reader must know: rows dropped or moved, constraints that bind, inconsistency.
+    selection : Selection or None
+        Why this generator, when it was chosen from the data.
     """
 
     theta: Array
@@ -94,6 +97,7 @@ class FitResult:
     working_theta: Array
     working_covariance: Array
     notes: tuple[str, ...] = ()
+    selection: Selection | None = None
 
     def __post_init__(self) -> None:
         for array in (self.theta, self.covariance, self.free, self.working_theta, self.working_covariance):
@@ -202,7 +206,7 @@ class FitResult:
             blocks.append(Block(name, p.names, p.values, p.standard_errors, p.z_values, p.p_values, p.conf_int(level)))
         header = (
             ("domain", repr(self.domain)),
-            ("generator", repr(self.generator)),
+            ("generator", repr(self.generator) + (" (chosen from the data)" if self.selection else "")),
             ("rows", f"{self.n_observations}"),
             ("free parameters", f"{int(self.free.sum())}"),
             ("Tr(Σ̂)", f"{self.total_variance:.4g}"),

@@ -110,8 +110,11 @@ class Model(ABC):
         """Other parametrisations a user may ask for, each with its Jacobian (see :class:`Derived`)."""
         return {}
 
-    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
-        """How the model behaves at the boundary; by default smooth and positive. Empty where that is not known."""
+    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:
+        """How the model behaves at each part of the boundary; by default smooth and positive.
+
+        Empty when the density vanishes faster than any power; None when the model does not know.
+        """
         return (BoundaryOrder("the boundary", 0.0, 0.0),)
 
     @property

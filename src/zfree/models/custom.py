@@ -77,8 +77,8 @@ class CustomModel(Model):
     def title(self) -> str:
         return "Exponential family"
 
-    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
-        return ()
+    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:
+        return None
 
     def _once(self, key: str, compute: Callable[[Array], Any], X: Array) -> Any:
         """Derivatives may be costly, and one chunk is asked for them several times: see :meth:`at`."""

@@ -39,7 +39,9 @@ class Solution:
     reciprocal_condition: float
 
 
-def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ridge: float = 0.0) -> Solution:
+def solve(
+    moments: Moments, restriction: Restriction, names: tuple[str, ...], ridge: float = 0.0, *, quiet: bool = False
+) -> Solution:
     """Minimise ½θᵀΓθ + gᵀθ over the free parameters.
 
     Parameters
@@ -50,6 +52,8 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
         Parameter names, for messages.
     ridge : float
         ρ ≥ 0: the diagonal of Γ is multiplied by 1 + ρ, a penalty that does not depend on units.
+    quiet : bool
+        Do not warn about conditioning (while candidates are compared).
     """
     index = restriction.index
     gamma = moments.gamma
@@ -69,7 +73,7 @@ def solve(moments: Moments, restriction: Restriction, names: tuple[str, ...], ri
     rcond = 0.0 if info else float(lapack.dpocon(factor, np.abs(scaled).sum(axis=0).max())[0])
     if rcond < SINGULAR:
         raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, names, index)))
-    if rcond < ILL_CONDITIONED:
+    if rcond < ILL_CONDITIONED and not quiet:
         warn(
             f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
             f"The data say least about {', '.join(_null_direction(scaled, names, index))}. "

@@ -1,0 +1,84 @@
+"""From what a user says about the generator to the one that is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from zfree.errors import SelectionWarning, SpecificationError, warn
+from zfree.generators import Generator, Identity
+from zfree.inference import FamilySearch, Selection, Target, Trial, best_of, boundary_orders, judge, prepare
+from zfree.moments import Problem
+from zfree.solvers import Restriction
+
+GeneratorLike = Generator | Sequence[Generator] | str
+"""A generator, a list to choose from, or ``"auto"``."""
+
+
+def check_generator(generator: Any) -> None:
+    """A generator, a non-empty list of them, or the word auto."""
+    if isinstance(generator, Generator) or (isinstance(generator, str) and generator == "auto"):
+        return
+    if isinstance(generator, list | tuple) and generator and all(isinstance(g, Generator) for g in generator):
+        return
+    raise SpecificationError(
+        f'generator must be "auto", a generator such as zf.Barrier(power=4/3), or a list of generators, got {generator!r}.'
+    )
+
+
+def choose_generator(
+    asked: GeneratorLike,
+    problem: Problem,
+    restriction: Restriction,
+    ridge: float,
+    target: Target,
+    known: Generator | None,
+) -> tuple[Generator, Selection | None]:
+    """The generator to use, and the record of how it was chosen (None if it was given).
+
+    Parameters
+    ----------
+    asked : Generator, sequence of Generator or "auto"
+    problem : Problem
+        Data and model; its generator is ignored.
+    restriction, ridge
+        As for the fit.
+    target : str or array_like
+        What the criterion measures, see :func:`zfree.inference.criterion.weight_matrix`.
+    known : Generator or None
+        One that is known to give maximum likelihood for this model.
+    """
+    if isinstance(asked, Generator):
+        return asked, None
+    if isinstance(asked, str):
+        if not problem.domain.has_boundary:
+            known = Identity()
+        if known is not None:
+            return known, Selection(
+                known, 1.0, (Trial(known, 1.0, float(len(problem.X))),), "theory", "known to be best"
+            )
+    search = prepare(problem, restriction, ridge, target)
+    label = target if isinstance(target, str) else "a target matrix"
+    if not isinstance(asked, str):
+        trials, best = best_of(search, asked)
+        return best.generator, Selection(best.generator, best.criterion, tuple(trials), label)
+    family = FamilySearch(search)
+    trials, best = family.run()
+    for _ in range(3):
+        # The exponents at the boundary were those of a first estimate; the better one may show that D must vanish faster.
+        orders = boundary_orders(problem.model, problem.domain, problem.X, best.solution.theta)
+        if judge(best.generator.decay(problem.domain), orders).finite_variance:
+            break
+        search = replace(search, orders=(*search.orders, *orders))
+        family = FamilySearch(search)
+        again, best = family.run()
+        trials += again
+    remark = family.edge()
+    if remark:
+        warn(
+            f"the generator that suits these data best, {best.generator!r}, is not inside the family: {remark}. Look at "
+            "result_.selection; the model or the domain may not fit the data.",
+            SelectionWarning,
+        )
+    return best.generator, Selection(best.generator, best.criterion, tuple(trials), label, remark)

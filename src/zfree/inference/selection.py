@@ -1,0 +1,140 @@
+"""Choosing a generator from candidates: what is compared, what is refused, and the record of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.errors import MissingDependencyError, SingularMomentsError, SpecificationError
+from zfree.generators import Barrier, Generator
+from zfree.inference.boundary import boundary_orders, judge
+from zfree.inference.criterion import Measured, Target, measure, weight_matrix
+from zfree.models import BoundaryOrder
+from zfree.moments import Problem
+from zfree.solvers import Restriction, solve
+
+if TYPE_CHECKING:
+    import pandas
+
+FEW_ROWS = 10.0
+"""A criterion that rests on fewer rows than this (and than a hundredth of the data) is not believed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A candidate that was looked at: its criterion, or the reason why it was refused."""
+
+    generator: Generator
+    criterion: float
+    effective_rows: float
+    refused: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Why this generator: every candidate that was looked at, and the one that was taken.
+
+    Attributes
+    ----------
+    chosen : Generator
+    criterion : float
+        Tr(W Σ̂) of the chosen one. With the default target its reciprocal estimates the share of the Cramér–Rao bound that is
+        reached (optimistic or pessimistic by some per cent at a few hundred rows).
+    trials : tuple of Trial
+        In the order they were tried.
+    target : str
+        What W measures.
+    remark : str
+        An edge that was hit, or that the answer was known beforehand.
+    """
+
+    chosen: Generator
+    criterion: float
+    trials: tuple[Trial, ...]
+    target: str
+    remark: str = ""
+
+    def __str__(self) -> str:
+        rows = [("generator", "criterion", "rows behind it", "remark")]
+        for t in sorted(self.trials, key=lambda t: t.criterion):
+            taken = "chosen" if t.generator == self.chosen else t.refused
+            rows.append((repr(t.generator), f"{t.criterion:.4g}", f"{t.effective_rows:.0f}", taken))
+        widths = [max(len(row[k]) for row in rows) for k in range(4)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        head = f"selection by {self.target} (smaller is better)"
+        return "\n".join([head, *lines, *([f"note: {self.remark}"] if self.remark else [])])
+
+    __repr__ = __str__
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row per candidate, best first."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingDependencyError("to_frame() needs pandas: run `pip install pandas`.") from error
+        ordered = sorted(self.trials, key=lambda t: t.criterion)
+        return pandas.DataFrame(
+            {
+                "generator": [repr(t.generator) for t in ordered],
+                "power": [getattr(t.generator, "power", np.nan) for t in ordered],
+                "det_power": [getattr(t.generator, "det_power", np.nan) for t in ordered],
+                "criterion": [t.criterion for t in ordered],
+                "effective_rows": [t.effective_rows for t in ordered],
+                "refused": [t.refused for t in ordered],
+                "chosen": [t.generator == self.chosen for t in ordered],
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What is compared, and how: shared by every candidate."""
+
+    problem: Problem
+    restriction: Restriction
+    ridge: float
+    weight: Array
+    orders: Sequence[BoundaryOrder]
+
+    def look(self, generator: Generator) -> tuple[Trial, Measured | None]:
+        """Measure a candidate, or say why not."""
+        verdict = judge(generator.decay(self.problem.domain), self.orders)
+        if not generator.check(self.problem.domain).holds:
+            return Trial(generator, np.inf, 0.0, "does not vanish on the boundary"), None
+        if not verdict.finite_variance:
+            return Trial(generator, np.inf, 0.0, "no finite variance"), None
+        problem = replace(self.problem, generator=generator)
+        moments = problem.moments()
+        try:
+            solution = solve(moments, self.restriction, problem.model.names, self.ridge, quiet=True)
+        except (SingularMomentsError, SpecificationError):
+            return Trial(generator, np.inf, 0.0, "Γ is singular"), None
+        measured = measure(problem, solution, moments, self.weight)
+        few = min(FEW_ROWS, 0.01 * moments.n)
+        if measured.effective_rows < few:
+            reason = f"rests on {measured.effective_rows:.1f} rows"
+            return Trial(generator, np.inf, measured.effective_rows, reason), None
+        return Trial(generator, measured.criterion, measured.effective_rows), measured
+
+
+def prepare(problem: Problem, restriction: Restriction, ridge: float, target: Target) -> Search:
+    """Fit once with a generator that is valid whatever the data, to learn the boundary's exponents and the weight matrix."""
+    safe = replace(problem, generator=Barrier.log(det_power=0.0))
+    theta = solve(safe.moments(), restriction, problem.model.names, ridge, quiet=True).theta
+    orders = boundary_orders(problem.model, problem.domain, problem.X, theta)
+    return Search(problem, restriction, ridge, weight_matrix(target, problem, restriction, theta), orders)
+
+
+def best_of(search: Search, candidates: Iterable[Generator]) -> tuple[list[Trial], Measured]:
+    """The candidate with the smallest criterion."""
+    looked = [search.look(g) for g in candidates]
+    trials = [trial for trial, _ in looked]
+    fitted = [m for _, m in looked if m is not None]
+    if not fitted:
+        reasons = "; ".join(f"{t.generator!r}: {t.refused}" for t in trials)
+        raise SpecificationError(f"no candidate generator can be used on these data: {reasons}.")
+    return trials, min(fitted, key=lambda m: m.criterion)
