@@ -40,7 +40,8 @@ class FamilySearch:
         self.domain, self.orders = search.problem.domain, search.orders
         self.trials: list[Trial] = []
         self.seen: dict[Point, Measured] = {}
-        self.top = largest_power(self.domain, self.orders, 0.0)
+        # A density that vanishes faster than any power, as the log-normal, is best served by the log barrier.
+        self.top = largest_power(self.domain, self.orders, 0.0) if self.orders else 0.2
 
     def run(self) -> tuple[list[Trial], Measured]:
         """Search, and return what was tried with the best."""
