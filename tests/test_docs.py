@@ -13,6 +13,9 @@ import pytest
 
 import zfree as zf
 
+# Most of these data were not drawn from the model that is fitted to them.
+pytestmark = pytest.mark.filterwarnings("ignore::zfree.errors.MisfitWarning")
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))

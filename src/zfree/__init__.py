@@ -27,6 +27,7 @@ _HOME = {
     "zfree.generators": (
         "Barrier",
         "BoundaryDistance",
+        "Combined",
         "CoordinateWeight",
         "Custom",
         "Generator",
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from zfree.generators import (
         Barrier,
         BoundaryDistance,
+        Combined,
         CoordinateWeight,
         Custom,
         Generator,

@@ -61,6 +61,10 @@ class SelectionWarning(ZfreeWarning):
     """The automatic choice of a generator ended at the edge of what was searched."""
 
 
+class MisfitWarning(ZfreeWarning):
+    """Estimates with different generators disagree by more than chance: the data contradict the model."""
+
+
 class IllConditionedWarning(ZfreeWarning):
     """Γ_N is close to singular: estimates and standard errors lose digits."""
 

@@ -23,6 +23,9 @@ from zfree.errors import (
     ZfreeWarning,
 )
 
+# Most of these data were not drawn from the model that is fitted to them.
+pytestmark = pytest.mark.filterwarnings("ignore::zfree.errors.MisfitWarning")
+
 RNG = np.random.default_rng(0)
 X = RNG.gamma(2.0, 1.0, size=(60, 3))
 P = RNG.dirichlet([2.0, 3.0, 4.0], size=60)

@@ -20,6 +20,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 import zfree as zf
 from zfree.errors import BoundaryError, BoundaryRowsWarning, DataError, NotPositiveDefiniteWarning
 
+# Most of these data were not drawn from the model that is fitted to them.
+pytestmark = pytest.mark.filterwarnings("ignore::zfree.errors.MisfitWarning")
+
 
 def quadratic(X):
     """t(x) = (x, −x²/2): independent normals."""

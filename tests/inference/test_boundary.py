@@ -13,6 +13,9 @@ from zfree.generators import Decay
 from zfree.inference import judge, required_decay
 from zfree.models import BoundaryOrder
 
+# Most of these data were not drawn from the model that is fitted to them.
+pytestmark = pytest.mark.filterwarnings("ignore::zfree.errors.MisfitWarning")
+
 FACETS = ["Orthant-1d", "Orthant", "Box", "HalfSpace", "SolidSimplex", "Ball", "Polytope"]
 
 

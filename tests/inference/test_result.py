@@ -110,7 +110,7 @@ def test_summary_as_text_frame_and_html():
     assert "eta[x1]" in str(RESULT.summary("natural"))
     assert "[5%" in str(RESULT.summary(level=0.9))
     assert "cov[x1,x1]" in str(RESULT.summary(["mean", "covariance"]))
-    fixed = zf.TruncatedGaussian(fixed={"K[x1,x2]": 0.0}).fit(X).result_.summary()
+    fixed = zf.TruncatedGaussian(generator=zf.Barrier(), fixed={"K[x1,x2]": 0.0}).fit(X).result_.summary()
     assert "fixed" in str(fixed)
 
 

@@ -22,6 +22,7 @@ from zfree.errors import (
 )
 from zfree.estimators.boundary import keep_inside
 from zfree.estimators.choice import GeneratorLike, check_generator, choose_generator
+from zfree.estimators.combined import combined_estimate, with_j_test
 from zfree.estimators.extremes import within_range
 from zfree.estimators.validation import (
     check_domain,
@@ -32,7 +33,7 @@ from zfree.estimators.validation import (
     column_names,
     read_table,
 )
-from zfree.generators import Generator, Identity
+from zfree.generators import Combined, Generator, Identity
 from zfree.inference import FitResult, Target, boundary_orders, estimate, judge
 from zfree.models import Model
 from zfree.moments import Problem
@@ -109,7 +110,13 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                 generator, selection = choose_generator(
                     self.generator, problem, restriction, self.ridge, self.target, self._known_best()
                 )
-                result = self._estimate(replace(problem, generator=generator), restriction, notes)
+                problem = replace(problem, generator=generator)
+                if isinstance(self.generator, Combined):
+                    result = combined_estimate(self.generator, problem, restriction, self.ridge, self.target, notes)
+                else:
+                    result = self._estimate(problem, restriction, notes)
+                    if selection is not None and problem.domain.has_boundary:
+                        result = with_j_test(result, problem, restriction, self.ridge)
         self.result_ = replace(self._remark_on_boundary(result, data.X), selection=selection)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)

@@ -7,23 +7,24 @@ from dataclasses import replace
 from typing import Any
 
 from zfree.errors import SelectionWarning, SpecificationError, warn
-from zfree.generators import Generator, Identity
+from zfree.generators import Barrier, Combined, Generator, Identity
 from zfree.inference import FamilySearch, Selection, Target, Trial, best_of, boundary_orders, judge, prepare
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
-GeneratorLike = Generator | Sequence[Generator] | str
-"""A generator, a list to choose from, or ``"auto"``."""
+GeneratorLike = Generator | Sequence[Generator] | Combined | str
+"""A generator, a list to choose from, several combined, or ``"auto"``."""
 
 
 def check_generator(generator: Any) -> None:
-    """A generator, a non-empty list of them, or the word auto."""
-    if isinstance(generator, Generator) or (isinstance(generator, str) and generator == "auto"):
+    """A generator, a non-empty list of them, several combined, or the word auto."""
+    if isinstance(generator, Generator | Combined) or (isinstance(generator, str) and generator == "auto"):
         return
     if isinstance(generator, list | tuple) and generator and all(isinstance(g, Generator) for g in generator):
         return
     raise SpecificationError(
-        f'generator must be "auto", a generator such as zf.Barrier(power=4/3), or a list of generators, got {generator!r}.'
+        'generator must be "auto", a generator such as zf.Barrier(power=4/3), a list of generators to choose from, or '
+        f"zf.Combined, got {generator!r}."
     )
 
 
@@ -51,6 +52,8 @@ def choose_generator(
     """
     if isinstance(asked, Generator):
         return asked, None
+    if isinstance(asked, Combined):
+        asked = "auto" if asked.generators is None else asked.generators
     if isinstance(asked, str):
         if not problem.domain.has_boundary:
             known = Identity()
@@ -82,3 +85,13 @@ def choose_generator(
             SelectionWarning,
         )
     return best.generator, Selection(best.generator, best.criterion, tuple(trials), label, remark)
+
+
+def companions(leader: Generator, heavy_tailed: bool) -> list[Generator]:
+    """Generators to hold against `leader`: faster decay, and some weight on the determinant.
+
+    Faster decay also means more weight far out, which the tails of some models (the log-normal) do not bear.
+    """
+    p, gamma = (leader.power, leader.det_power) if isinstance(leader, Barrier) else (1.0, 0.0)
+    step = 0.3 if heavy_tailed else 0.6
+    return [Barrier(round(p - step, 4), gamma), Barrier(round(p - 0.2, 4), round(gamma + 0.25, 4))]

@@ -3,12 +3,14 @@
 from zfree.generators.barrier import Barrier
 from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
 from zfree.generators.boundary import BoundaryDistance
+from zfree.generators.combined import Combined
 from zfree.generators.custom import Custom
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
 
 __all__ = [
     "Barrier",
     "BoundaryDistance",
+    "Combined",
     "CoordinateWeight",
     "Custom",
     "Decay",

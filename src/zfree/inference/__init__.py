@@ -1,6 +1,7 @@
 """From a solution to a result: covariance, tests, intervals, rankings."""
 
 from zfree.inference.boundary import BoundaryVerdict, boundary_orders, judge, required_decay
+from zfree.inference.combination import Combination, JTest, combine, j_test, stack
 from zfree.inference.criterion import Target
 from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
@@ -13,8 +14,10 @@ from zfree.inference.summary import Summary
 __all__ = [
     "BoundaryVerdict",
     "Candidate",
+    "Combination",
     "FamilySearch",
     "FitResult",
+    "JTest",
     "Parameters",
     "Ranking",
     "Selection",
@@ -25,9 +28,12 @@ __all__ = [
     "as_result",
     "best_of",
     "boundary_orders",
+    "combine",
     "estimate",
     "is_normalisable",
+    "j_test",
     "judge",
     "prepare",
     "required_decay",
+    "stack",
 ]

@@ -14,6 +14,7 @@ from zfree.arrays import Array, Mask
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
+from zfree.inference.combination import Combination, JTest
 from zfree.inference.selection import Selection
 from zfree.inference.summary import Block, Summary
 from zfree.models import Model
@@ -83,6 +84,10 @@ class FitResult:
         What a reader must know: rows dropped or moved, constraints that bind, inconsistency.
     selection : Selection or None
         Why this generator, when it was chosen from the data.
+    j_test : JTest or None
+        Goodness of fit, when more than one generator was looked at.
+    combination : Combination or None
+        How several generators were combined.
     """
 
     theta: Array
@@ -98,6 +103,8 @@ class FitResult:
     working_covariance: Array
     notes: tuple[str, ...] = ()
     selection: Selection | None = None
+    j_test: JTest | None = None
+    combination: Combination | None = None
 
     def __post_init__(self) -> None:
         for array in (self.theta, self.covariance, self.free, self.working_theta, self.working_covariance):
@@ -206,13 +213,21 @@ class FitResult:
             blocks.append(Block(name, p.names, p.values, p.standard_errors, p.z_values, p.p_values, p.conf_int(level)))
         header = (
             ("domain", repr(self.domain)),
-            ("generator", repr(self.generator) + (" (chosen from the data)" if self.selection else "")),
+            ("generator", self._describe_generator()),
             ("rows", f"{self.n_observations}"),
             ("free parameters", f"{int(self.free.sum())}"),
             ("Tr(Σ̂)", f"{self.total_variance:.4g}"),
             ("κ(Γ_N)", f"{self.condition_number:.4g}"),
+            *([("J test", f"p = {self.j_test.p_value:.3g}")] if self.j_test else []),
         )
         return Summary(self.model.title, header, tuple(blocks), level, self.notes)
+
+    def _describe_generator(self) -> str:
+        if self.combination is not None:
+            return (
+                f"{len(self.combination.generators)} combined ({self.combination.shrinkage}), first {self.generator!r}"
+            )
+        return repr(self.generator) + (" (chosen from the data)" if self.selection else "")
 
     def with_note(self, note: str) -> FitResult:
         """The same result with one more remark."""

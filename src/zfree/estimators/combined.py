@@ -1,0 +1,66 @@
+"""Fits that use more than one generator: the combination, and the test that their estimates agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from zfree.errors import MisfitWarning, SingularMomentsError, warn
+from zfree.estimators.choice import companions
+from zfree.generators import Combined
+from zfree.inference import FitResult, JTest, Target, as_result, combine, j_test, prepare, stack
+from zfree.moments import Problem
+from zfree.solvers import Restriction
+
+ALARM = 0.001
+"""The p-value of the J test below which a fit warns."""
+
+
+def combined_estimate(
+    asked: Combined,
+    problem: Problem,
+    restriction: Restriction,
+    ridge: float,
+    target: Target,
+    notes: tuple[str, ...],
+) -> FitResult:
+    """Combine the estimates of several generators; the problem's own, the best single one, comes first."""
+    leader = problem.generator
+    others = (
+        companions(leader, _heavy_tailed(problem))
+        if asked.generators is None
+        else [g for g in asked.generators if g != leader]
+    )
+    stacked = stack(problem, [leader, *others], restriction, ridge)
+    weight = prepare(problem, restriction, ridge, target).weight
+    theta, covariance, record = combine(stacked, weight, restriction)
+    result = as_result(problem, stacked.moments[0], theta, covariance, restriction, notes)
+    return _judged(replace(result, combination=record), record.j_test)
+
+
+def with_j_test(result: FitResult, problem: Problem, restriction: Restriction, ridge: float) -> FitResult:
+    """Hold the chosen generator's estimate against that of one that vanishes faster."""
+    try:
+        stacked = stack(
+            problem, [problem.generator, companions(problem.generator, _heavy_tailed(problem))[0]], restriction, ridge
+        )
+    except SingularMomentsError:
+        return result
+    return _judged(result, j_test(stacked)) if stacked.r else result
+
+
+def _judged(result: FitResult, test: JTest) -> FitResult:
+    if test.p_value < ALARM:
+        note = (
+            f"estimates with different generators disagree (J test, p = {test.p_value:.2g}): the data contradict the model. "
+            "Look for another model, outliers, or a domain that is too large."
+        )
+        warn(note, MisfitWarning)
+        result = result.with_note(note)
+    return replace(result, j_test=test)
+
+
+def _heavy_tailed(problem: Problem) -> bool:
+    """Models that say nothing about powers at the boundary work with logarithms, and have tails to match."""
+    return problem.model.boundary_orders(np.ones(problem.model.n_parameters)) == ()

@@ -1,0 +1,38 @@
+"""Several generators at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from zfree.errors import SpecificationError
+from zfree.generators.base import Generator
+
+
+@dataclass(frozen=True)
+class Combined:
+    r"""Use the unbiased estimating equations :math:`\Gamma_k\theta + g_k = 0` of several generators together.
+
+    Parameters
+    ----------
+    generators : sequence of Generator, optional
+        At least two. By default the one that ``"auto"`` would choose and two companions.
+
+    Notes
+    -----
+    The equations are linear in θ, so the two-step generalized method of moments is a closed form: the combination of the single
+    estimates with the smallest estimated variance. With as many free weights as there are parameters that variance is
+    underestimated and the combination loses; the weights are therefore shrunk, by cross-validation, to one number per
+    generator or further. That the single estimates agree is a test of the model (Hansen's J) that needs no normalising constant.
+    """
+
+    generators: Sequence[Generator] | None = None
+
+    def __post_init__(self) -> None:
+        if self.generators is None:
+            return
+        object.__setattr__(self, "generators", tuple(self.generators))
+        if len(self.generators) < 2 or not all(isinstance(g, Generator) for g in self.generators):
+            raise SpecificationError(
+                "Combined takes at least two generators, for example [Barrier(1.2, 0), Barrier(0.7, 0)]."
+            )
