@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test lint format bench bench-memory coverage docs clean
+.PHONY: demo test lint format bench bench-efficiency bench-auto bench-memory coverage docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,12 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed
+
+bench-efficiency: $(VENV)/.dev  ## share of the Cramér–Rao bound and errors, against every baseline and maximum likelihood
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.efficiency
+
+bench-auto: $(VENV)/.dev  ## cost, coverage, win rates of the automatic choice; the combination; the J test
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.auto
 
 bench-memory: $(VENV)/.dev  ## resident memory of a fit with a million rows
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.memory

@@ -101,18 +101,22 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         data, notes = self._read(X, sample_weight)
         check_generator(self.generator)
         with within_range(data.domain, data.X, data.columns):
-            model, restriction = self._specify(data)
-            fixed = Restriction.from_names(check_fixed(self.fixed), model.names)
-            restriction = restriction.combine(fixed, model.names)
-            self._check_size(data, model, restriction)
-            problem = Problem(model, Identity(), data.domain, data.X, data.weight)
-            with blas_threads_for(model.n_parameters):
+            problem, restriction = self._pose(data)
+            with blas_threads_for(problem.model.n_parameters):
                 generator, selection = choose_generator(
                     self.generator, problem, restriction, self.ridge, self.target, self._known_best()
                 )
                 problem = replace(problem, generator=generator)
                 if isinstance(self.generator, Combined):
-                    result = combined_estimate(self.generator, problem, restriction, self.ridge, self.target, notes)
+                    result = combined_estimate(
+                        self.generator,
+                        problem,
+                        restriction,
+                        self.ridge,
+                        self.target,
+                        generator == self._known_best(),
+                        notes,
+                    )
                 else:
                     result = self._estimate(problem, restriction, notes)
                     if selection is not None and problem.domain.has_boundary:
@@ -121,6 +125,14 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
         return self
+
+    def _pose(self, data: Data) -> tuple[Problem, Restriction]:
+        """The model on the data, without a generator yet, and what is known of its parameters."""
+        model, restriction = self._specify(data)
+        fixed = Restriction.from_names(check_fixed(self.fixed), model.names)
+        restriction = restriction.combine(fixed, model.names)
+        self._check_size(data, model, restriction)
+        return Problem(model, Identity(), data.domain, data.X, data.weight), restriction
 
     @staticmethod
     def _remark_on_boundary(result: FitResult, X: Array) -> FitResult:

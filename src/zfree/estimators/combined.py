@@ -23,9 +23,13 @@ def combined_estimate(
     restriction: Restriction,
     ridge: float,
     target: Target,
+    known_best: bool,
     notes: tuple[str, ...],
 ) -> FitResult:
-    """Combine the estimates of several generators; the problem's own, the best single one, comes first."""
+    """Combine the estimates of several generators; the problem's own, the best single one, comes first.
+
+    Nothing is added to one that is known to be maximum likelihood; the others then serve the J test only.
+    """
     leader = problem.generator
     others = (
         companions(leader, _heavy_tailed(problem))
@@ -34,7 +38,7 @@ def combined_estimate(
     )
     stacked = stack(problem, [leader, *others], restriction, ridge)
     weight = prepare(problem, restriction, ridge, target).weight
-    theta, covariance, record = combine(stacked, weight, restriction)
+    theta, covariance, record = combine(stacked, weight, restriction, alone=known_best)
     result = as_result(problem, stacked.moments[0], theta, covariance, restriction, notes)
     return _judged(replace(result, combination=record), record.j_test)
 

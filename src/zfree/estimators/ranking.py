@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from zfree.errors import (
@@ -18,11 +20,17 @@ from zfree.errors import (
 )
 from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.generators import Generator
-from zfree.inference import Candidate, Ranking
+from zfree.inference import Candidate, Ranking, Target, leave_out_criteria, log_ratio_error, weight_matrix
+from zfree.threads import blas_threads_for
 
 
 def rank(
-    estimator: ScoreMatchingEstimator, X: Any, candidates: Sequence[Generator], *, sample_weight: Any = None
+    estimator: ScoreMatchingEstimator,
+    X: Any,
+    candidates: Sequence[Generator],
+    *,
+    target: Target = "natural",
+    sample_weight: Any = None,
 ) -> Ranking:
     """Order generators by the estimated total variance Tr(Σ̂), with κ(Γ_N) and the estimate beside it.
 
@@ -32,13 +40,17 @@ def rank(
         Says which model and domain; its own generator is ignored.
     X : array_like
     candidates : sequence of Generator
+    target : str or array_like
+        What is compared: ``"natural"`` is the paper's Tr(Σ̂), which depends on units; ``"information"`` does not; or a
+        parametrisation of the model, or a matrix.
     sample_weight : array_like, optional
 
     Returns
     -------
     Ranking
         Best first. Candidates that do not vanish on the boundary, or not fast enough for this model, come after those
-        that do (their Tr(Σ̂) means nothing), and candidates that cannot be fitted last, with the reason.
+        that do (their Tr(Σ̂) means nothing), and candidates that cannot be fitted last, with the reason. A paired jackknife
+        says how sure the order is: ``excess`` and ``excess_se`` of each candidate.
 
     Examples
     --------
@@ -55,8 +67,43 @@ def rank(
         if not isinstance(generator, Generator):
             raise SpecificationError(f"every candidate must be a generator such as zf.Barrier(), got {generator!r}.")
         fitted.append(_fit(estimator, X, generator, sample_weight))
-    order = sorted(fitted, key=lambda c: (c.result is None, bool(c.problem), c.total_variance))
-    return Ranking(tuple(order))
+    return Ranking(tuple(_compare(fitted, estimator, X, target, sample_weight)))
+
+
+def _compare(
+    fitted: list[Candidate], estimator: ScoreMatchingEstimator, X: Any, target: Target, sample_weight: Any
+) -> list[Candidate]:
+    """Criterion of every candidate, and its excess over the best with a standard error."""
+    usable = [c for c in fitted if c.result is not None]
+    if not usable:
+        return fitted
+    posed = clone(estimator)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ZfreeWarning)
+        data, _ = posed._read(X, sample_weight)
+        problem, restriction = posed._pose(data)
+    theta = next(c.result.working_theta for c in usable if c.result is not None)
+    weight = weight_matrix(target, problem, restriction, theta)
+    with blas_threads_for(problem.model.n_parameters):
+        leave_out = {
+            id(c): leave_out_criteria(replace(problem, generator=c.generator), restriction, weight, posed.ridge)
+            for c in usable
+        }
+    measured = []
+    for c in usable:
+        assert c.result is not None
+        measured.append(
+            replace(c, criterion=c.result.n_observations * float(np.sum(weight * c.result.working_covariance)))
+        )
+        leave_out[id(measured[-1])] = leave_out[id(c)]
+    measured.sort(key=lambda c: (bool(c.problem), c.criterion))
+    best = measured[0]
+    out = []
+    for c in measured:
+        excess = c.criterion / best.criterion - 1.0
+        error = log_ratio_error(leave_out[id(c)], leave_out[id(best)]) * (1.0 + excess)
+        out.append(replace(c, excess=excess, excess_se=error))
+    return out + [c for c in fitted if c.result is None]
 
 
 def _fit(estimator: ScoreMatchingEstimator, X: Any, generator: Generator, sample_weight: Any) -> Candidate:

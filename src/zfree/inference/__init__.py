@@ -2,7 +2,7 @@
 
 from zfree.inference.boundary import BoundaryVerdict, boundary_orders, judge, required_decay
 from zfree.inference.combination import Combination, JTest, combine, j_test, stack
-from zfree.inference.criterion import Target
+from zfree.inference.criterion import Target, weight_matrix
 from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
 from zfree.inference.normalisable import is_normalisable
@@ -10,6 +10,7 @@ from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult, Parameters, WaldTest
 from zfree.inference.selection import Selection, Trial, best_of, prepare
 from zfree.inference.summary import Summary
+from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
 
 __all__ = [
     "BoundaryVerdict",
@@ -33,7 +34,10 @@ __all__ = [
     "is_normalisable",
     "j_test",
     "judge",
+    "leave_out_criteria",
+    "log_ratio_error",
     "prepare",
     "required_decay",
     "stack",
+    "weight_matrix",
 ]

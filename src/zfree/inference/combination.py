@@ -113,7 +113,9 @@ def j_test(stacked: Stacked) -> JTest:
     return JTest(statistic, k, p_value)
 
 
-def combine(stacked: Stacked, weight: Array, restriction: Restriction) -> tuple[Array, Array, Combination]:
+def combine(
+    stacked: Stacked, weight: Array, restriction: Restriction, *, alone: bool = False
+) -> tuple[Array, Array, Combination]:
     """The combined θ, its covariance, and the record.
 
     Parameters
@@ -122,6 +124,8 @@ def combine(stacked: Stacked, weight: Array, restriction: Restriction) -> tuple[
     weight : ndarray
         W of the criterion Tr(W Σ̂), over all parameters.
     restriction : Restriction
+    alone : bool
+        Give the others no weight.
     """
     W = restriction.block(weight)
     first, second = stacked.grams
@@ -133,7 +137,11 @@ def combine(stacked: Stacked, weight: Array, restriction: Restriction) -> tuple[
             _weights(rule, stacked, second, W), first, W
         )
 
-    best = min(rules, key=loss)
+    losses = {rule: loss(rule) for rule in rules}
+    best = min(rules, key=losses.__getitem__)
+    # A variance estimated from n rows and r parameters is itself uncertain: gains of that size are not believed.
+    if alone or losses[best] > losses[rules[0]] * (1.0 - 3.0 / np.sqrt(stacked.n * stacked.r)):
+        best = rules[0]
     total = first + second
     B = _weights(best, stacked, total, W)
     theta = stacked.solutions[0].theta[restriction.free] + B @ stacked.contrasts

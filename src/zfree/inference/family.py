@@ -49,9 +49,11 @@ class FamilySearch:
             self.visit((max(self.top - step, POWERS[0]), 0.0))
         if not self.seen:
             return best_of(self.search, [Barrier.log(det_power=0.0)])
-        p = self.best[0]
-        for point in ((p + 0.1, 0.0), (p - 0.1, 0.0), (p, 0.08), (p, -0.06), (p + 0.1, 0.08)):
-            self.visit(point)
+        for gamma in (-0.15, 0.15):
+            self.visit((largest_power(self.domain, self.orders, gamma) - 0.25, gamma))
+        p, gamma = self.best
+        for dp, dg in ((0.1, 0.0), (-0.1, 0.0), (0.0, 0.07), (0.0, -0.07), (-0.1, -0.07)):
+            self.visit(self._pulled_inside((p + dp, gamma + dg)))
         for _ in range(ROUNDS):
             proposal = self._quadratic_minimum()
             if proposal is None or not self.visit(self._pulled_inside(proposal)):
@@ -64,10 +66,15 @@ class FamilySearch:
         return min(self.seen, key=self._value)
 
     def _value(self, point: Point) -> float:
-        """log criterion, with a pull towards the usual optimum that fades as rows accumulate."""
+        """log criterion, plus about one standard error of it, plus a pull towards the usual optimum that fades with n.
+
+        Where the variance is barely finite, the sample misses the rare rows that make it large and the criterion flatters;
+        there it also rests on few rows, and the standard error makes up for it.
+        """
         measured = self.seen[point]
         pull = ((point[0] - self.top + 0.2) / 0.3) ** 2 + (point[1] / 0.1) ** 2
-        return float(np.log(measured.criterion)) + PRIOR_ROWS / measured.moments.n * pull
+        error = 1.0 / np.sqrt(measured.effective_rows)
+        return float(np.log(measured.criterion) + error + PRIOR_ROWS / measured.moments.n * pull)
 
     def visit(self, point: Point) -> bool:
         """Measure a point, unless it is out of bounds or next to one that was measured."""

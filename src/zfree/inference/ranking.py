@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from zfree.errors import MissingDependencyError, SpecificationError
 from zfree.generators import Generator
 from zfree.inference.result import FitResult
@@ -21,6 +23,12 @@ class Candidate:
     generator: Generator
     result: FitResult | None
     problem: str = ""
+    criterion: float = float("inf")
+    """Tr(W Σ̂) for the target of the ranking; Tr(Σ̂) itself for the target ``"natural"``."""
+    excess: float = float("nan")
+    """How much larger the criterion is than that of the best candidate: 0.1 is ten per cent."""
+    excess_se: float = float("nan")
+    """Standard error of the excess (paired jackknife)."""
 
     @property
     def total_variance(self) -> float:
@@ -35,13 +43,13 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Candidates, best first: by Tr(Σ̂), inconsistent ones and failures last."""
+    """Candidates, best first: by the criterion, inconsistent ones and failures last."""
 
     candidates: tuple[Candidate, ...]
 
     @property
     def best(self) -> Candidate:
-        """The consistent candidate with the smallest Tr(Σ̂)."""
+        """The consistent candidate with the smallest criterion."""
         first = self.candidates[0]
         if first.result is None:
             raise SpecificationError(f"no candidate could be fitted; the first failed with: {first.problem}")
@@ -54,7 +62,7 @@ class Ranking:
         return len(self.candidates)
 
     def __str__(self) -> str:
-        rows = [("", "generator", "Tr(Σ̂)", "κ(Γ_N)", "estimate", "remark")]
+        rows = [("", "generator", "Tr(Σ̂)", "above the best", "κ(Γ_N)", "estimate", "remark")]
         for i, c in enumerate(self.candidates, 1):
             estimate = ""
             if c.result is not None:
@@ -67,12 +75,13 @@ class Ranking:
                     str(i),
                     repr(c.generator),
                     f"{c.total_variance:.4g}",
+                    "" if np.isnan(c.excess) else f"{100 * c.excess:+.0f}% ± {100 * c.excess_se:.0f}%",
                     f"{c.condition_number:.4g}",
                     estimate,
                     c.problem,
                 )
             )
-        widths = [max(len(row[k]) for row in rows) for k in range(6)]
+        widths = [max(len(row[k]) for row in rows) for k in range(7)]
         return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
     __repr__ = __str__
@@ -87,6 +96,9 @@ class Ranking:
             {
                 "generator": [repr(c.generator) for c in self.candidates],
                 "total_variance": [c.total_variance for c in self.candidates],
+                "criterion": [c.criterion for c in self.candidates],
+                "excess": [c.excess for c in self.candidates],
+                "excess_se": [c.excess_se for c in self.candidates],
                 "condition_number": [c.condition_number for c in self.candidates],
                 "estimate": [None if c.result is None else c.result.theta for c in self.candidates],
                 "remark": [c.problem for c in self.candidates],

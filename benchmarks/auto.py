@@ -1,0 +1,171 @@
+"""Does the automatic choice keep its promises? Cost, win rates, coverage, combination and the J test: `make bench-auto`."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+
+import numpy as np
+
+import zfree as zf
+from benchmarks.coverage import CASES
+from benchmarks.settings import _gaussian, all_settings
+from benchmarks.table import print_table
+from zfree.errors import ZfreeWarning
+
+PAPER = [
+    zf.Barrier(4 / 3),
+    zf.Barrier.entropy(),
+    zf.Barrier.log(),
+    zf.CoordinateWeight("x"),
+    zf.CoordinateWeight("x^2"),
+    zf.BoundaryDistance(),
+    zf.SectionDistance("x"),
+]
+
+
+def cost() -> None:
+    """Time of auto against one fit, taking turns."""
+    rows = []
+    for setting in all_settings().values():
+        X = setting.draw(800, np.random.default_rng(0))
+        single, auto = [], []
+        for _ in range(15):
+            for generator, times in ((zf.Barrier(1.0, 0.0), single), ("auto", auto)):
+                start = time.perf_counter()
+                setting.estimator(generator).fit(X)
+                times.append(time.perf_counter() - start)
+        ratio = np.median(auto) / np.median(single)
+        rows.append([setting.name, f"{1e3 * np.median(single):.2f}", f"{1e3 * np.median(auto):.2f}", f"{ratio:.1f}"])
+    print_table("Cost of auto, N = 800 (target: at most 25 fits)", ["setting", "one fit ms", "auto ms", "ratio"], rows)
+
+
+def random_truth(kind: str, seed: int):
+    """Another truth of the same kind."""
+    rng = np.random.default_rng(seed)
+    d = 10
+    if kind == "Dirichlet(10)":
+        alpha = rng.uniform(1, 5, d)
+        return all_settings()[kind].__class__(
+            kind, zf.Simplex(d), lambda n, g: g.dirichlet(alpha, n), all_settings()[kind].model, alpha, slice(0, d)
+        )
+    A = rng.standard_normal((d, d)) / np.sqrt(d)
+    K = rng.uniform(60, 200) * (np.eye(d) + 0.3 * (A + A.T) / 2)
+    if kind == "SolidSimplex(10)":
+        return _gaussian(kind, zf.SolidSimplex(d), rng.uniform(0.05, 0.1, d), K)
+    return _gaussian(kind, zf.Orthant(d), rng.uniform(0.05, 0.15, d), K)
+
+
+def wins(truths: int = 50, trials: int = 11) -> None:
+    """Over random truths, how often auto has the smallest median error of all, and the ratio to the best of the others."""
+    rows = []
+    for kind in ("Orthant(10)", "SolidSimplex(10)", "Dirichlet(10)"):
+        won, ratios = 0, []
+        for seed in range(truths):
+            setting = random_truth(kind, seed)
+            rng = np.random.default_rng(1000 + seed)
+            errors: dict[str, list[float]] = {}
+            for _ in range(trials):
+                X = setting.draw(800, rng)
+                for g in [*(g for g in PAPER if g.check(setting.domain).holds), "auto"]:
+                    theta = setting.estimator(g).fit(X).result_.theta
+                    errors.setdefault(repr(g), []).append(setting.error(theta))
+            medians = {name: np.median(e) for name, e in errors.items()}
+            auto = medians.pop("'auto'")
+            won += auto < min(medians.values())
+            ratios.append(auto / min(medians.values()))
+        rows.append([kind, f"{won / truths:.2f}", f"{np.median(ratios):.3f}", f"{np.max(ratios):.3f}"])
+        print(rows[-1], flush=True)
+    print_table(
+        f"auto against all of the paper's candidates together: {truths} truths × {trials} data sets (target ≥ 0.9)",
+        ["setting", "win rate", "median of error ratio to the best other", "largest"],
+        rows,
+    )
+
+
+def coverage(data_sets: int = 400) -> None:
+    """95% intervals after the generator was chosen on the same data."""
+    rows = []
+    for name, (sample, intervals, truth) in CASES.items():
+        inside = []
+        for seed in range(data_sets):
+            low, high = intervals("auto", sample(seed)).T
+            inside.append((low <= truth) & (truth <= high))
+        each = np.mean(inside, axis=0)
+        met = 0.92 <= each.mean() <= 0.97
+        rows.append([name, f"{each.mean():.3f}", f"{each.min():.3f}", f"{each.max():.3f}", "yes" if met else "NO"])
+    print_table(
+        f"Coverage of 95% intervals after selection, {data_sets} data sets of 2000 rows (target 0.92 to 0.97)",
+        ["model", "mean over parameters", "smallest", "largest", "met"],
+        rows,
+    )
+
+
+def combined(data_sets: int = 100) -> None:
+    """Mean squared error of auto over that of the combination."""
+    rows = []
+    for setting in all_settings().values():
+        ratios = []
+        for n in (800, 5000):
+            rng = np.random.default_rng(7)
+            a, c = [], []
+            for _ in range(data_sets if n == 800 else data_sets // 3):
+                X = setting.draw(n, rng)
+                a.append(setting.error(setting.estimator("auto").fit(X).result_.theta))
+                c.append(setting.error(setting.estimator(zf.Combined()).fit(X).result_.theta))
+            ratios.append(np.mean(a) / np.mean(c))
+        met = min(ratios) >= 0.97
+        rows.append([setting.name, *(f"{r:.3f}" for r in ratios), "yes" if met else "NO"])
+        print(rows[-1], flush=True)
+    print_table(
+        "Combined: MSE of auto / MSE of combined (target ≥ 0.97)", ["setting", "N = 800", "N = 5000", "met"], rows
+    )
+
+
+def j_test(data_sets: int = 500) -> None:
+    """Size at 5% where the model is right; power where it is not."""
+    d, rows = 10, []
+    settings = all_settings()
+    cases = {
+        "right: Gaussian, Orthant(10)": settings["Gaussian, Orthant(10)"],
+        "right: Dirichlet(10)": settings["Dirichlet(10)"],
+        "right: Gaussian, Ball in 3d": settings["Gaussian, Ball in 3d"],
+    }
+
+    def gamma_for_gaussian(n, rng):
+        return rng.gamma(2.0, 0.06, size=(n, d))
+
+    def logistic_normal_for_dirichlet(n, rng):
+        z = np.exp(0.6 * rng.standard_normal((n, d)))
+        return z / z.sum(axis=1, keepdims=True)
+
+    wrong = {
+        "wrong: gamma data, Gaussian on Orthant(10)": (settings["Gaussian, Orthant(10)"], gamma_for_gaussian),
+        "wrong: logistic-normal data, Dirichlet(10)": (settings["Dirichlet(10)"], logistic_normal_for_dirichlet),
+    }
+    for name, (setting, draw) in [*((k, (s, s.draw)) for k, s in cases.items()), *wrong.items()]:
+        rng = np.random.default_rng(3)
+        repeats = data_sets if name.startswith("right") else 100
+        p = [setting.estimator("auto").fit(draw(800, rng)).result_.j_test.p_value for _ in range(repeats)]
+        rate = float(np.mean(np.array(p) < 0.05))
+        met = "yes" if 0.03 <= rate <= 0.08 else "NO"
+        rows.append([name, f"{repeats}", f"{rate:.3f}", met if name.startswith("right") else "(power)"])
+    print_table(
+        "J test at 5%, N = 800 (target for the size: 0.03 to 0.08)", ["data", "data sets", "rejected", "met"], rows
+    )
+
+
+STUDIES = {"cost": cost, "coverage": coverage, "combined": combined, "j": j_test, "wins": wins}
+
+
+def main(argv: list[str]) -> int:
+    warnings.simplefilter("ignore", ZfreeWarning)
+    for name in argv or STUDIES:
+        STUDIES[name]()
+        sys.stdout.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
