@@ -129,8 +129,9 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def _pose(self, data: Data) -> tuple[Problem, Restriction]:
         """The model on the data, without a generator yet, and what is known of its parameters."""
         model, restriction = self._specify(data)
-        fixed = Restriction.from_names(check_fixed(self.fixed), model.names)
-        restriction = restriction.combine(fixed, model.names)
+        fixed = check_fixed(self.fixed)
+        if fixed:
+            restriction = restriction.combine(Restriction.from_names(fixed, model.names), model.names)
         self._check_size(data, model, restriction)
         return Problem(model, Identity(), data.domain, data.X, data.weight), restriction
 

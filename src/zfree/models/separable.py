@@ -95,8 +95,8 @@ class ShapeModel(LogBase, SeparableModel):
     """t contains log x_j and b = −Σ log x_j: the density is x_j^(θ_j − 1) at zero, the score has a pole there."""
 
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
-        shapes = zip(self.columns, theta[: self.dimension], strict=True)
-        return tuple(BoundaryOrder(f"{c} = 0", float(shape) - 1.0, 1.0) for c, shape in shapes)
+        smallest = int(np.argmin(theta[: self.dimension]))  # all poles are alike, so this one decides
+        return (BoundaryOrder(f"{self.columns[smallest]} = 0", float(theta[smallest]) - 1.0, 1.0),)
 
 
 class DirichletModel(ShapeModel):
