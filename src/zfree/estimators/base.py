@@ -171,7 +171,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def _rows_inside(self, array: Array, weight: Array | None, boundary: str) -> tuple[Data, str]:
         n_columns = array.shape[1]
         domain = check_domain(self._domain(n_columns), self, n_columns)
-        names = column_names(self, n_columns)
+        names = column_names(self, n_columns, domain.columns)
         rows, weight, note = keep_inside(domain, array, weight, names, boundary, self.boundary_eps)
         if note:
             warn(note, BoundaryRowsWarning)

@@ -41,9 +41,9 @@ def _is_flat(X: Any) -> bool:
     return len(shape) == 1
 
 
-def column_names(estimator: BaseEstimator, n_columns: int) -> tuple[str, ...]:
-    """Names of the columns as the data gave them, or x1, x2, …"""
-    names = getattr(estimator, "feature_names_in_", None)
+def column_names(estimator: BaseEstimator, n_columns: int, written: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Names of the columns as the data gave them, or as the domain was written, or x1, x2, …"""
+    names = getattr(estimator, "feature_names_in_", written)
     return tuple(f"x{j + 1}" for j in range(n_columns)) if names is None else tuple(map(str, names))
 
 
