@@ -15,7 +15,7 @@ LAYERS = [
     {"autodiff", "fields"},
     {"potentials"},
     {"domains"},
-    {"generators", "models"},
+    {"generators", "models", "samplers"},
     {"moments"},
     {"solvers"},
     {"inference"},

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+Seed = int | np.random.Generator | None
 
 CHUNK_DOUBLES = 2**20
 """Doubles that one temporary of a chunk may hold (8 MB): large enough for BLAS, small enough for cache."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant, Polytope, Simplex
+from zfree.samplers import sample_gaussian
 
 
 class Dataset(NamedTuple):
@@ -22,7 +23,7 @@ class Dataset(NamedTuple):
 def make_positive(n: int = 1000, random_state: int | None = 0) -> Dataset:
     """Two positive measurements: a Gaussian cut off at zero, so that a third of one column piles up against it."""
     mean, precision = np.array([0.3, 1.0]), np.array([[2.0, -0.8], [-0.8, 1.5]])
-    X = _truncate(Orthant(2), mean, precision, n, random_state)
+    X = sample_gaussian(Orthant(2), mean, precision, n, random_state)
     return Dataset(X, Orthant(2), ("length", "width"), {"mean": mean, "precision": precision})
 
 
@@ -38,16 +39,5 @@ def make_truncated(n: int = 3000, random_state: int | None = 0) -> Dataset:
     columns = ("first", "second")
     domain = Polytope.from_inequalities("first > 0, second > 0.2, first + 2*second < 3", columns=columns)
     mean, precision = np.array([1.0, 0.9]), np.array([[1.6, 0.6], [0.6, 3.0]])
-    X = _truncate(domain, mean, precision, n, random_state)
+    X = sample_gaussian(domain, mean, precision, n, random_state)
     return Dataset(X, domain, columns, {"mean": mean, "precision": precision})
-
-
-def _truncate(domain: Domain, mean: Array, precision: Array, n: int, random_state: int | None) -> Array:
-    """Draw from the whole Gaussian, keep what falls inside."""
-    rng = np.random.default_rng(random_state)
-    covariance = np.linalg.inv(precision)
-    kept: list[Array] = []
-    while sum(map(len, kept)) < n:
-        draws = rng.multivariate_normal(mean, covariance, size=4 * n)
-        kept.append(draws[domain.contains(draws)])
-    return np.concatenate(kept)[:n]

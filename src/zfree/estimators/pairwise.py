@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
-from zfree.arrays import Array
+from zfree.arrays import Array, Seed
 from zfree.domains import Domain, Orthant, RealSpace
 from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.base import Data, ScoreMatchingEstimator
@@ -19,6 +20,7 @@ from zfree.estimators.validation import as_numbers
 from zfree.inference import FitResult, Target, as_result, estimate, is_normalisable
 from zfree.models import Model, PairwiseModel
 from zfree.moments import Problem
+from zfree.samplers import sample_gaussian
 from zfree.solvers import Restriction, solve, solve_positive_definite
 
 FLOOR = 1e-6
@@ -150,6 +152,21 @@ class _GaussianEstimator(_PairwiseEstimator):
     def covariance_se_(self) -> Array:
         """Standard errors of `covariance_`."""
         return self._matrix_of("covariance")
+
+    def sample(self, n: int, random_state: Seed = None) -> Array:
+        """`n` draws from the fitted distribution, see :func:`zfree.samplers.sample_gaussian`."""
+        check_is_fitted(self, "result_")
+        draws = sample_gaussian(self._gaussian_domain(), self.mean_, self.precision_, n, random_state)
+        return self._from_scale(draws)
+
+    def _gaussian_domain(self) -> Domain:
+        """Where the Gaussian lives, in its own coordinates."""
+        return self.domain_
+
+    def _from_scale(self, draws: Array) -> Array:
+        """Draws as data: a simplex gets back the part that its chart drops."""
+        chart = self._domain(self.n_features_in_).chart
+        return draws if chart is None else chart.push(draws)
 
 
 class TruncatedGaussian(_GaussianEstimator):

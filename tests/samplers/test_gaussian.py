@@ -1,0 +1,130 @@
+"""Draws against known distribution functions and moments, fixed seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import zfree as zf
+from zfree.errors import SpecificationError
+from zfree.samplers import sample_gaussian, truncated_normal
+from zfree.samplers.gaussian import _gibbs
+
+
+@pytest.mark.parametrize(
+    ("mean", "sd", "low", "high"),
+    [
+        (0, 1, -1, 2),
+        (0.3, 0.1, 0, np.inf),
+        (0, 1, -np.inf, -3),
+        (5, 2, 6, 6.5),
+        (0, 1, 20, 21),
+        (0, 1, -np.inf, np.inf),
+    ],
+)
+def test_truncated_normal_has_its_distribution_function(mean, sd, low, high):
+    n = 20_000
+    ones = np.ones(n)
+    draws = truncated_normal(mean * ones, sd * ones, low * ones, high * ones, np.random.default_rng(0))
+    assert draws.min() >= low
+    assert draws.max() <= high
+    reference = stats.truncnorm((low - mean) / sd, (high - mean) / sd, loc=mean, scale=sd)
+    assert stats.kstest(draws, reference.cdf).pvalue > 0.001
+
+
+def test_forty_standard_deviations_out():
+    ones = np.ones(5000)
+    for sign in (1.0, -1.0):
+        low, high = (40.0, np.inf) if sign > 0 else (-np.inf, -40.0)
+        draws = truncated_normal(0 * ones, ones, low * ones, high * ones, np.random.default_rng(1))
+        assert np.abs(draws).min() >= 40
+        assert np.abs(draws).mean() == pytest.approx(40 + 1 / 40, abs=2e-3)  # nearly exponential with rate 40
+
+
+MEAN, K = np.array([0.3, 0.5]), np.array([[3.0, 1.0], [1.0, 2.0]])
+DOMAINS = {
+    "orthant": zf.Orthant(2),
+    "solid simplex": zf.SolidSimplex(2),
+    "box": zf.Box([0.0, -np.inf], [0.5, 1.0]),
+    "ball": zf.Ball(0.8, center=[0.2, 0.1]),
+    "polytope": zf.Polytope.from_inequalities("x1 > 0, x2 > -1, x1 + 2*x2 < 2, x1 - x2 < 1"),
+    "half-space": zf.HalfSpace([1.0, -1.0], 0.2),
+}
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_gibbs_agrees_with_rejection(name):
+    """Each marginal by Kolmogorov–Smirnov, and the second moments."""
+    domain = DOMAINS[name]
+    exact = sample_gaussian(domain, MEAN, K, 4000, 0)
+    gibbs = _gibbs(domain, MEAN, K, 4000, np.random.default_rng(1))
+    assert domain.contains(exact).all()
+    assert domain.contains(gibbs).all()
+    for j in range(2):
+        assert stats.ks_2samp(exact[:, j], gibbs[:, j]).pvalue > 0.001
+    assert np.allclose(np.cov(exact.T), np.cov(gibbs.T), atol=0.03)
+
+
+def test_rare_regions_are_reached_by_gibbs():
+    """The corner of the orthant six standard deviations from the mean: rejection would wait for ever."""
+    X = sample_gaussian(zf.Orthant(3), np.full(3, -6.0), np.eye(3), 3000, 0)
+    assert (X > 0).all()
+    reference = stats.truncnorm(6, np.inf, loc=-6)
+    for j in range(3):
+        assert stats.kstest(X[:, j], reference.cdf).pvalue > 0.001
+
+
+def test_an_indefinite_precision_on_a_bounded_domain():
+    K = np.array([[1.0, 3.0], [3.0, 1.0]])
+    box = zf.Box([0.0, 0.0], [1.0, 1.0])
+    X = sample_gaussian(box, [0.5, 0.5], K, 5000, 0)
+    grid = (np.arange(400) + 0.5) / 400 - 0.5
+    a, b = np.meshgrid(grid, grid)
+    density = np.exp(-0.5 * (a**2 + 6 * a * b + b**2))
+    expected = np.sum(density * a * b) / density.sum()
+    assert np.mean((X[:, 0] - 0.5) * (X[:, 1] - 0.5)) == pytest.approx(expected, abs=0.005)
+
+
+def test_seeds_and_refusals():
+    a, b, c = (sample_gaussian(zf.Orthant(2), MEAN, K, 50, seed) for seed in (0, 0, 1))
+    assert np.array_equal(a, b)
+    assert not np.array_equal(a, c)
+    assert a.shape == (50, 2)
+    with pytest.raises(SpecificationError, match="unbounded"):
+        sample_gaussian(zf.Orthant(2), MEAN, -K, 10)
+    with pytest.raises(SpecificationError, match="positive_definite"):
+        sample_gaussian(zf.Box([0, 0], [1, 1]), MEAN, -K, 10)
+    with pytest.raises(SpecificationError, match="shape"):
+        sample_gaussian(zf.Orthant(2), [1.0], K, 10)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "data"),
+    [
+        (
+            zf.TruncatedGaussian(zf.SolidSimplex(2), zf.Barrier(1.2, 0.0)),
+            sample_gaussian(zf.SolidSimplex(2), MEAN, 9 * K, 3000, 3),
+        ),
+        (
+            zf.TruncatedGaussian(zf.Simplex(3), zf.Barrier(1.2, 0.0)),
+            np.random.default_rng(0).dirichlet([4, 5, 6], 3000),
+        ),
+        (zf.Gaussian(), np.random.default_rng(0).multivariate_normal(MEAN, K, 3000)),
+        (zf.Dirichlet(), np.random.default_rng(0).dirichlet([2, 3, 4], 3000)),
+        (zf.Exponential(), np.random.default_rng(0).exponential([1.0, 2.0], (3000, 2))),
+        (zf.Gamma(), np.random.default_rng(0).gamma([2.0, 3.0], size=(3000, 2))),
+        (zf.LogNormal(), np.exp(np.random.default_rng(0).multivariate_normal(MEAN, K / 4, 3000))),
+    ],
+    ids=lambda v: type(v).__name__ if not isinstance(v, np.ndarray) else "",
+)
+def test_estimators_sample_what_they_fitted(estimator, data):
+    """Draws of a fit have the columns, the domain and the marginals of the data."""
+    est = estimator.fit(data)
+    draws = est.sample(3000, random_state=0)
+    assert draws.shape == data.shape
+    assert np.array_equal(draws, est.sample(3000, random_state=0))
+    for j in range(data.shape[1]):
+        assert stats.ks_2samp(draws[:, j], data[:, j]).pvalue > 1e-4
+    if isinstance(est, zf.Dirichlet) or (est.get_params().get("domain") == zf.Simplex(3)):
+        assert np.allclose(draws.sum(axis=1), 1.0)
