@@ -1,0 +1,111 @@
+"""
+The automatic choice of a generator
+===================================
+
+By default an estimator searches the family Barrier(p, γ) for the generator that suits the data. The first figure shows what the
+search looked at on one data set. The second compares the errors over many data sets with those of fixed generators.
+"""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.special import polygamma
+
+import zfree as zf
+from zfree.plotting import plot_selection
+
+# %%
+# One data set
+# ------------
+#
+# Compositions of six parts from a Dirichlet distribution. The smallest α decides how fast D must vanish: the variance is finite
+# only if (2 − p)(1 + γ) > 2 − α/2 for every part.
+
+alpha = np.array([1.5, 1.8, 2.0, 2.5, 3.0, 4.0])
+N = 500
+X = np.random.default_rng(0).dirichlet(alpha, size=N)
+est = zf.Dirichlet().fit(X)
+print(est.result_.selection)
+print(f"\nJ test: p = {est.result_.j_test.p_value:.2f}")
+
+# %%
+# Many data sets
+# --------------
+#
+# The same truth, 200 data sets: the automatic choice against the paper's three generators, the log barrier without the
+# determinant, and truncated score matching, which takes the distance to the boundary for a weight.
+
+generators = {
+    "auto": "auto",
+    "log barrier, γ = 0": zf.Barrier.log(det_power=0),
+    "φ₂ = Barrier(1, ½)": zf.Barrier.entropy(),
+    "φ₃ = Barrier(0, ½)": zf.Barrier.log(),
+    "φ₁ = Barrier(4/3, ½) *": zf.Barrier(power=4 / 3),
+    "boundary distance *": zf.BoundaryDistance(),
+}
+
+
+def squared_errors(generator, trials=200):
+    """Squared error of α̂, summed over its entries, for each data set."""
+    errors = []
+    for seed in range(trials):
+        X = np.random.default_rng(seed).dirichlet(alpha, size=N)
+        errors.append(np.sum((zf.Dirichlet(generator=generator).fit(X).alpha_ - alpha) ** 2))
+    return np.array(errors)
+
+
+# %%
+# Generators with an asterisk vanish too slowly for these α and have no finite variance. A fit with one of them warns; here,
+# where they serve as a comparison, the warning is silenced. So is that of the J test, which has to appear once in a thousand
+# data sets although the model is right.
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", zf.errors.InfiniteVarianceWarning)
+    warnings.simplefilter("ignore", zf.errors.MisfitWarning)
+    errors = {name: squared_errors(generator) for name, generator in generators.items()}
+
+information = np.diag(polygamma(1, alpha)) - polygamma(1, alpha.sum())
+bound = np.trace(np.linalg.inv(information)) / N
+for name, error in errors.items():
+    share = bound / error.mean()
+    accuracy = share * error.std() / error.mean() / np.sqrt(len(error))
+    print(f"{name:24s} {share:.2f} ± {accuracy:.2f} of the Cramér–Rao bound")
+
+# %%
+# The figures
+# -----------
+
+BLUE, GREY = "#0072B2", "#999999"
+fig, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained", width_ratios=(1.05, 1))
+plot_selection(est.result_.selection, ax=left)
+left.set_title("what the search looked at", loc="left")
+
+names = list(errors)[::-1]
+boxes = right.boxplot(
+    [errors[name] for name in names],
+    orientation="horizontal",
+    whis=(5, 95),
+    showfliers=False,
+    patch_artist=True,
+    widths=0.6,
+    medianprops={"color": "black", "linewidth": 1.5},
+)
+for name, box in zip(names, boxes["boxes"], strict=True):
+    box.set(facecolor=BLUE if name == "auto" else GREY, alpha=0.8)
+means = [errors[name].mean() for name in names]
+right.plot(means, np.arange(1, len(names) + 1), "D", color="white", markeredgecolor="black", label="mean")
+right.plot([bound] * 2, [0.4, len(names) + 0.6], "k--", linewidth=1.2, label="Cramér–Rao bound (for the mean)")
+right.set_yticks(np.arange(1, len(names) + 1), names)
+right.set(xscale="log", xlabel="squared error of α̂ (box: quartiles, whiskers: 5 to 95 %)")
+right.set_title("errors over 200 data sets", loc="left")
+right.spines[["top", "right"]].set_visible(False)
+right.set_ylim(0.4, len(names) + 1.3)
+right.legend(frameon=False, loc="upper right", ncols=2)
+plt.show()
+
+# %%
+# The chosen generator lies inside the region of finite variance, at γ close to 0, away from the paper's three. On these data
+# sets its mean squared error is about a fifth below that of the best fixed generators, and two thirds below that of φ₃. With
+# another α another p would be right, and the search would find it. The shares of the bound are known to some 0.07 only: a value
+# above 1 is chance.
