@@ -119,3 +119,19 @@ def test_j_has_about_its_size_and_some_power():
     z = np.exp(0.8 * rng.standard_normal((40, 500, 3)))
     wrong = [j_test(_stacked(x / x.sum(axis=1, keepdims=True), GENERATORS[:2])).p_value for x in z]
     assert np.mean(np.array(wrong) < 0.05) > 0.9
+
+
+def test_members_that_would_spoil_the_rest_are_refused():
+    X = truncated_gaussian(zf.Orthant(2), [0.5, 0.5], np.eye(2), 500)
+    for bad in (zf.Identity(), zf.Barrier(1.9, 0.0)):
+        with pytest.raises(SpecificationError, match="cannot be combined"):
+            zf.TruncatedGaussian(generator=zf.Combined([bad, zf.Barrier(1.2, 0.0)])).fit(X)
+    with pytest.raises(SpecificationError, match="different"):
+        zf.Combined([zf.Barrier(), zf.Barrier()])
+    with pytest.raises(SpecificationError, match="positive_definite"):
+        zf.TruncatedGaussian(generator=zf.Combined(), positive_definite=True).fit(X)
+
+
+def test_nothing_to_combine_on_the_whole_space():
+    X = np.random.default_rng(0).standard_normal((200, 2))
+    assert np.allclose(zf.Gaussian(generator=zf.Combined()).fit(X).mean_, X.mean(axis=0))

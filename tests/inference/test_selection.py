@@ -177,7 +177,8 @@ def test_custom_families_are_probed_at_the_boundary():
     est = family.fit(PARTS)
     known = zf.Dirichlet(generator=est.generator_).fit(PARTS)
     assert np.allclose(est.theta_, known.alpha_)
-    (order,) = boundary_orders(est.result_.model, zf.Simplex(4), PARTS, est.theta_)
+    problem = Problem(est.result_.model, est.generator_, zf.Simplex(4), PARTS)
+    (order,) = boundary_orders(problem, est.theta_, Restriction.none(4))
     assert order.pole == pytest.approx(1.0, abs=0.02)
     assert order.density == pytest.approx(est.theta_.min() - 1, abs=0.3)
 
@@ -211,3 +212,32 @@ def test_data_that_contradict_the_model_are_noticed():
     assert est.result_.j_test.p_value < 1e-3
     assert "J test" in str(est.result_.summary())
     assert zf.TruncatedGaussian().fit(GAUSS).result_.j_test.p_value > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::zfree.errors.MisfitWarning", "ignore::zfree.errors.NotPositiveDefiniteWarning")
+def test_outliers_do_not_stop_auto():
+    X = np.vstack([GAUSS, np.full((3, 2), 60.0) + np.arange(6).reshape(3, 2)])
+    with pytest.warns(SelectionWarning, match="handful of rows"):
+        est = zf.TruncatedGaussian().fit(X)
+    assert est.generator_ == zf.Barrier.log(0.0)
+    assert np.isfinite(est.result_.theta).all()
+
+
+def test_nothing_is_chosen_when_everything_is_known():
+    fixed = {f"alpha[x{j + 1}]": 2.0 for j in range(4)}
+    est = zf.Dirichlet(fixed=fixed).fit(PARTS)
+    assert np.array_equal(est.alpha_, np.full(4, 2.0))
+    assert est.result_.selection is None
+
+
+def test_one_model_written_two_ways_gets_one_generator():
+    """A statistic whose parameter is known is part of the base measure, and the search must see it so."""
+    import torch
+
+    x = np.random.default_rng(0).gamma(3.0, 0.5, size=(1500, 1))
+    fixed = zf.ExponentialFamily(
+        lambda X: torch.cat([X.log(), -X], 1), domain=zf.Orthant(1), fixed={"theta[0]": 2.0}
+    ).fit(x)
+    base = zf.ExponentialFamily(lambda X: -X, lambda X: 2.0 * X.log()[:, 0], domain=zf.Orthant(1)).fit(x)
+    assert fixed.generator_ == base.generator_
+    assert fixed.theta_[1] == pytest.approx(base.theta_[0])

@@ -121,7 +121,8 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                     result = self._estimate(problem, restriction, notes)
                     if selection is not None and problem.domain.has_boundary:
                         result = with_j_test(result, problem, restriction, self.ridge)
-        self.result_ = replace(self._remark_on_boundary(result, data.X), selection=selection)
+            result = self._remark_on_estimate(self._remark_on_boundary(result, problem, restriction))
+        self.result_ = replace(result, selection=selection)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
         return self
@@ -136,11 +137,11 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         return Problem(model, Identity(), data.domain, data.X, data.weight), restriction
 
     @staticmethod
-    def _remark_on_boundary(result: FitResult, X: Array) -> FitResult:
+    def _remark_on_boundary(result: FitResult, problem: Problem, restriction: Restriction) -> FitResult:
         """Say so when the generator does not vanish at all, or not fast enough for this model."""
         generator, domain = result.generator, result.domain
         vanishing = generator.check(domain)
-        orders = boundary_orders(result.model, domain, X, result.working_theta)
+        orders = boundary_orders(problem, result.working_theta, restriction)
         verdict = judge(generator.decay(domain), orders)
         if not vanishing.holds:
             warn(
@@ -155,6 +156,10 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         note = f"with {generator!r} the estimate {kind}; its standard errors are not valid: {verdict.reason}."
         warn(note, InfiniteVarianceWarning if verdict.consistent else InconsistentGeneratorWarning)
         return result.with_note(note)
+
+    def _remark_on_estimate(self, result: FitResult) -> FitResult:
+        """What a reader must know about this model's estimate."""
+        return result
 
     def _estimate(self, problem: Problem, restriction: Restriction, notes: tuple[str, ...]) -> FitResult:
         return estimate(problem, restriction, ridge=self.ridge, notes=notes)

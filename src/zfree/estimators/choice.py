@@ -52,6 +52,8 @@ def choose_generator(
     """
     if isinstance(asked, Generator):
         return asked, None
+    if not restriction.free.any():
+        return Barrier.log(det_power=0.0), None  # nothing is estimated
     if isinstance(asked, Combined):
         asked = "auto" if asked.generators is None else asked.generators
     if isinstance(asked, str):
@@ -70,7 +72,7 @@ def choose_generator(
     trials, best = family.run()
     for _ in range(3):
         # The exponents at the boundary were those of a first estimate; the better one may show that D must vanish faster.
-        orders = boundary_orders(problem.model, problem.domain, problem.X, best.solution.theta)
+        orders = boundary_orders(problem, best.solution.theta, restriction)
         if judge(best.generator.decay(problem.domain), orders).finite_variance:
             break
         search = replace(search, orders=(*search.orders, *orders))

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from zfree.errors import MisfitWarning, SingularMomentsError, warn
+from zfree.errors import MisfitWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.choice import companions
-from zfree.generators import Combined
-from zfree.inference import FitResult, JTest, Target, as_result, combine, j_test, prepare, stack
+from zfree.generators import Combined, Generator
+from zfree.inference import FitResult, JTest, Search, Target, as_result, combine, estimate, j_test, prepare, stack
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
@@ -28,19 +28,32 @@ def combined_estimate(
 ) -> FitResult:
     """Combine the estimates of several generators; the problem's own, the best single one, comes first.
 
-    Nothing is added to one that is known to be maximum likelihood; the others then serve the J test only.
+    Nothing is added to one that is known to be maximum likelihood; the others then serve the J test only. On a domain
+    without a boundary all members of the family are one, and there is nothing to combine.
     """
-    leader = problem.generator
-    others = (
-        companions(leader, _heavy_tailed(problem))
-        if asked.generators is None
-        else [g for g in asked.generators if g != leader]
-    )
-    stacked = stack(problem, [leader, *others], restriction, ridge)
-    weight = prepare(problem, restriction, ridge, target).weight
-    theta, covariance, record = combine(stacked, weight, restriction, alone=known_best)
+    if not problem.domain.has_boundary or not restriction.free.any():
+        return estimate(problem, restriction, ridge=ridge, notes=notes)
+    search = prepare(problem, restriction, ridge, target)
+    others = _members(asked, problem, search)
+    stacked = stack(problem, [problem.generator, *others], restriction, ridge)
+    theta, covariance, record = combine(stacked, search.weight, restriction, alone=known_best)
     result = as_result(problem, stacked.moments[0], theta, covariance, restriction, notes)
     return _judged(replace(result, combination=record), record.j_test)
+
+
+def _members(asked: Combined, problem: Problem, search: Search) -> list[Generator]:
+    """The others, all of them valid for this model: one biased equation would spoil the rest."""
+    leader = problem.generator
+    if asked.generators is None:
+        return companions(leader, _heavy_tailed(problem))
+    others = [g for g in asked.generators if g != leader]
+    for g in others:
+        trial, _ = search.look(g, any_rows=True)
+        if trial.refused:
+            raise SpecificationError(
+                f"{g!r} cannot be combined with others on {problem.domain!r}: {trial.refused}. Leave it out."
+            )
+    return others
 
 
 def with_j_test(result: FitResult, problem: Problem, restriction: Restriction, ridge: float) -> FitResult:

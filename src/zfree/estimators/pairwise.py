@@ -17,6 +17,7 @@ from zfree.estimators.base import Data, ScoreMatchingEstimator
 from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.known_precision import chosen_pairs, known_entries
 from zfree.estimators.validation import as_numbers
+from zfree.generators import Combined
 from zfree.inference import FitResult, Target, as_result, estimate, is_normalisable
 from zfree.models import Model, PairwiseModel
 from zfree.moments import Problem
@@ -59,6 +60,10 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
                 f"column {data.columns[j]!r} is constant ({data.X[0, j]:.6g} in all {len(data.X)} rows): its precision "
                 "is not determined. Drop the column."
             )
+        if self.positive_definite and isinstance(self.generator, Combined):
+            raise SpecificationError(
+                'positive_definite=True needs one objective to minimise: give one generator, a list or "auto", not Combined.'
+            )
         pairs = chosen_pairs(d, self.structure, self.mask)
         mean = self._known_mean(d)
         if mean is not None:
@@ -74,8 +79,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         model = problem.model
         assert isinstance(model, PairwiseModel)
         if not self.positive_definite:
-            result = estimate(problem, restriction, ridge=self.ridge, notes=notes)
-            return self._remark_on_definiteness(result, model)
+            return estimate(problem, restriction, ridge=self.ridge, notes=notes)
         floor = FLOOR * float(np.mean(1.0 / np.var(self._scale(problem.X), axis=0)))
         moments = problem.moments()
         try:
@@ -92,7 +96,10 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         unknown = np.where(np.multiply.outer(restriction.free, restriction.free), np.nan, 0.0)
         return as_result(problem, moments, cone.theta, unknown, restriction, (*notes, note))
 
-    def _remark_on_definiteness(self, result: FitResult, model: PairwiseModel) -> FitResult:
+    def _remark_on_estimate(self, result: FitResult) -> FitResult:
+        """Say when K is not positive definite, and whether that matters on this domain."""
+        model = result.model
+        assert isinstance(model, PairwiseModel)
         values = np.linalg.eigvalsh(model.matrix(result.theta))
         if values[0] > 0:
             return result

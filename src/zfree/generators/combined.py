@@ -32,7 +32,12 @@ class Combined:
         if self.generators is None:
             return
         object.__setattr__(self, "generators", tuple(self.generators))
-        if len(self.generators) < 2 or not all(isinstance(g, Generator) for g in self.generators):
+        distinct = [g for k, g in enumerate(self.generators) if g not in self.generators[:k]]
+        if (
+            len(distinct) < 2
+            or len(distinct) < len(self.generators)
+            or not all(isinstance(g, Generator) for g in distinct)
+        ):
             raise SpecificationError(
-                "Combined takes at least two generators, for example [Barrier(1.2, 0), Barrier(0.7, 0)]."
+                "Combined takes at least two different generators, for example [Barrier(1.2, 0), Barrier(0.7, 0)]."
             )

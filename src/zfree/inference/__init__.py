@@ -8,7 +8,7 @@ from zfree.inference.family import FamilySearch
 from zfree.inference.normalisable import is_normalisable
 from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult, Parameters, WaldTest
-from zfree.inference.selection import Selection, Trial, best_of, prepare
+from zfree.inference.selection import Search, Selection, Trial, best_of, prepare
 from zfree.inference.summary import Summary
 from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
 
@@ -21,6 +21,7 @@ __all__ = [
     "JTest",
     "Parameters",
     "Ranking",
+    "Search",
     "Selection",
     "Summary",
     "Target",

@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.domains import Domain
 from zfree.generators import Decay
-from zfree.models import BoundaryOrder, Model
+from zfree.models import BoundaryOrder
+from zfree.moments import Problem
+from zfree.solvers import Restriction
 
 
 class BoundaryVerdict(NamedTuple):
@@ -57,19 +58,22 @@ def required_decay(order: BoundaryOrder) -> float:
     return max(1.0 + order.pole - (1.0 + order.density) / 2.0, order.pole - order.density)
 
 
-def boundary_orders(model: Model, domain: Domain, X: Array, theta: Array) -> tuple[BoundaryOrder, ...]:
+def boundary_orders(problem: Problem, theta: Array, restriction: Restriction) -> tuple[BoundaryOrder, ...]:
     """How the model behaves at the boundary: what it says itself, or what a look at rows moved towards it shows."""
-    if not domain.has_boundary:
+    if not problem.domain.has_boundary:
         return ()
-    said = model.boundary_orders(theta)
-    return said if said is not None else (probe(model, domain, X[:: max(1, len(X) // 64)], theta),)
+    said = problem.model.boundary_orders(theta)
+    return said if said is not None else (probe(problem, theta, restriction),)
 
 
-def probe(model: Model, domain: Domain, X: Array, theta: Array) -> BoundaryOrder:
+def probe(problem: Problem, theta: Array, restriction: Restriction) -> BoundaryOrder:
     """Measure the exponents of an unknown model: the worst over rows moved straight to their nearest facet.
 
-    With s → 0 the normal score times s tends to the exponent κ of the density, and the Jacobian grows like s^(−m).
+    With s → 0 the normal score times s tends to the exponent κ of the density, and the Jacobian of the statistics whose
+    parameters are free grows like s^(−m).
     """
+    model, domain = problem.model, problem.domain
+    X = problem.X[:: max(1, len(problem.X) // 64)]
     chart = domain.chart
     inner, Y = (domain, X) if chart is None else (chart.domain, chart.pull(X))
     distance, gradient = inner.boundary_distance(Y)
@@ -81,7 +85,7 @@ def probe(model: Model, domain: Domain, X: Array, theta: Array) -> BoundaryOrder
         moved = Y - ((1.0 - fraction) * distance)[:, None] * normal
         points = moved if chart is None else chart.push(moved)
         direction = normal if chart is None else normal @ chart.matrix.T
-        size.append(np.abs(model.apply_jacobian(points, direction)).max(axis=0))
+        size.append(np.abs(model.apply_jacobian(points, direction)[restriction.free]).max(axis=0, initial=0.0))
         slope = np.einsum("nj,nj->n", model.score(points, theta), direction)
         density = fraction * distance * slope
     pole = np.log(np.maximum(size[1], 1e-300) / np.maximum(size[0], 1e-300)) / np.log(100.0)

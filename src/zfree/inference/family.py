@@ -13,10 +13,11 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.domains import Domain
+from zfree.errors import SpecificationError
 from zfree.generators import Barrier
 from zfree.inference.boundary import required_decay
 from zfree.inference.criterion import Measured
-from zfree.inference.selection import Search, Trial, best_of
+from zfree.inference.selection import Search, Trial
 from zfree.models import BoundaryOrder
 
 POWERS = (-1.0, 1.95)
@@ -48,7 +49,7 @@ class FamilySearch:
         for step in (0.0, 0.2, 0.5, 0.9, 1.4):
             self.visit((max(self.top - step, POWERS[0]), 0.0))
         if not self.seen:
-            return best_of(self.search, [Barrier.log(det_power=0.0)])
+            return self._fall_back()
         for gamma in (-0.15, 0.15):
             self.visit((largest_power(self.domain, self.orders, gamma) - 0.25, gamma))
         p, gamma = self.best
@@ -59,6 +60,16 @@ class FamilySearch:
             if proposal is None or not self.visit(self._pulled_inside(proposal)):
                 break
         return self.trials, self.seen[self.best]
+
+    def _fall_back(self) -> tuple[list[Trial], Measured]:
+        """Nothing can be trusted: take the log barrier, which is valid for every model, however few rows it rests on."""
+        trial, measured = self.search.look(Barrier.log(det_power=0.0), any_rows=True)
+        self.trials.append(trial)
+        if measured is None:
+            raise SpecificationError(
+                f"no generator can be used on these data, not even {trial.generator!r}: {trial.refused}."
+            )
+        return self.trials, measured
 
     @property
     def best(self) -> Point:
@@ -119,7 +130,7 @@ class FamilySearch:
     def edge(self) -> str:
         """The bound of the family that the best point sits on, if any."""
         if not self.seen:
-            return "no member of the family could be used; the log barrier was taken"
+            return "every member rests on a handful of rows (outliers?); the log barrier was taken"
         p, gamma = self.best
         for name, value, bounds in (("power", p, POWERS), ("det_power", gamma, DET_POWERS)):
             if min(abs(value - bounds[0]), abs(value - bounds[1])) < 0.02:

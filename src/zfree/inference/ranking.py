@@ -62,7 +62,10 @@ class Ranking:
         return len(self.candidates)
 
     def __str__(self) -> str:
-        rows = [("", "generator", "Tr(Σ̂)", "above the best", "κ(Γ_N)", "estimate", "remark")]
+        by_trace = all(c.result is None or np.isclose(c.criterion, c.total_variance) for c in self.candidates)
+        rows = [
+            ("", "generator", "Tr(Σ̂)" if by_trace else "criterion", "above the best", "κ(Γ_N)", "estimate", "remark")
+        ]
         for i, c in enumerate(self.candidates, 1):
             estimate = ""
             if c.result is not None:
@@ -74,7 +77,7 @@ class Ranking:
                 (
                     str(i),
                     repr(c.generator),
-                    f"{c.total_variance:.4g}",
+                    f"{c.criterion:.4g}",
                     "" if np.isnan(c.excess) else f"{100 * c.excess:+.0f}% ± {100 * c.excess_se:.0f}%",
                     f"{c.condition_number:.4g}",
                     estimate,

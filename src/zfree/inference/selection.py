@@ -100,8 +100,8 @@ class Search:
     weight: Array
     orders: Sequence[BoundaryOrder]
 
-    def look(self, generator: Generator) -> tuple[Trial, Measured | None]:
-        """Measure a candidate, or say why not."""
+    def look(self, generator: Generator, *, any_rows: bool = False) -> tuple[Trial, Measured | None]:
+        """Measure a candidate, or say why not. `any_rows` accepts one that rests on a handful of rows."""
         verdict = judge(generator.decay(self.problem.domain), self.orders)
         if not generator.check(self.problem.domain).holds:
             return Trial(generator, np.inf, 0.0, "does not vanish on the boundary"), None
@@ -115,7 +115,7 @@ class Search:
             return Trial(generator, np.inf, 0.0, "Γ is singular"), None
         measured = measure(problem, solution, moments, self.weight)
         few = min(FEW_ROWS, 0.01 * moments.n)
-        if measured.effective_rows < few:
+        if measured.effective_rows < few and not any_rows:
             reason = f"rests on {measured.effective_rows:.1f} rows"
             return Trial(generator, np.inf, measured.effective_rows, reason), None
         return Trial(generator, measured.criterion, measured.effective_rows), measured
@@ -125,7 +125,7 @@ def prepare(problem: Problem, restriction: Restriction, ridge: float, target: Ta
     """Fit once with a generator that is valid whatever the data, to learn the boundary's exponents and the weight matrix."""
     safe = replace(problem, generator=Barrier.log(det_power=0.0))
     theta = solve(safe.moments(), restriction, problem.model.names, ridge, quiet=True).theta
-    orders = boundary_orders(problem.model, problem.domain, problem.X, theta)
+    orders = boundary_orders(problem, theta, restriction)
     return Search(problem, restriction, ridge, weight_matrix(target, problem, restriction, theta), orders)
 
 
