@@ -89,7 +89,12 @@ if TYPE_CHECKING:
     from zfree.potentials import ConvexFunction, Power, SlackFunction
 
 
+_SUBMODULES = ("datasets", "errors", "plotting", "samplers")
+
+
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"zfree.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'zfree' has no attribute {name!r}")
     value = getattr(import_module(_MODULE_OF[name]), name)

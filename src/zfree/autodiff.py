@@ -1,4 +1,4 @@
-"""Derivatives of functions a user hands in, by torch. The only place outside ``zfree.neural`` that imports torch."""
+"""Derivatives of functions a user hands in, by torch, which is imported here only."""
 
 from __future__ import annotations
 

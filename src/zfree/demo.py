@@ -13,6 +13,7 @@ from zfree.datasets import Dataset, make_composition, make_positive, make_trunca
 from zfree.estimators import Dirichlet, TruncatedGaussian, rank
 from zfree.generators import Barrier, BoundaryDistance, CoordinateWeight
 from zfree.inference import FitResult
+from zfree.plotting.axes import new_axes
 
 
 def fit_all() -> list[tuple[str, Dataset, FitResult]]:
@@ -64,6 +65,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m zfree.demo", description=__doc__)
     parser.add_argument("--output", type=Path, default=Path("demo-output"), help="folder for the figure sheet")
     folder = parser.parse_args(argv).output
+    new_axes(None)  # says at once if matplotlib is missing
     fits = fit_all()
     for title, data, result in fits:
         print(f"\n{title}\n\n{result.summary()}")

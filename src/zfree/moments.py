@@ -118,14 +118,16 @@ class Rows:
         gamma = self.model.gram(self.X, self.value.field, weight)
         return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, self._g @ weight)
 
-    def influence(self, theta: Array, log_scale: float) -> Array:
-        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N).
+    def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
+        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ.
 
         Γ_i θ = J D (Jᵀθ), so no Γ_i is formed.
         """
         slope = self.model.statistic_gradient(self.X, theta)
         rows = self.model.apply_jacobian(self.X, self.value.field.apply(slope))
         rows += self._g
+        if ridge:
+            rows += (ridge * theta)[:, None] * self.model.gram_diagonal(self.X, self.value.field)
         rows *= self.row_weight if log_scale == self.log_scale else self.row_weight * np.exp(self.log_scale - log_scale)
         return rows
 
@@ -171,11 +173,11 @@ class Problem:
         """Γ and g summed over all rows."""
         return reduce(operator.add, (rows.moments() for rows in self.rows()))
 
-    def influence_gram(self, theta: Array, log_scale: float) -> Array:
+    def influence_gram(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
         """Σ ψ_i ψ_iᵀ over all rows, in units of e^(2 log_scale)."""
         r = self.model.n_parameters
         total = np.zeros((r, r))
         for rows in self.rows():
-            psi = rows.influence(theta, log_scale)
+            psi = rows.influence(theta, log_scale, ridge)
             total += psi @ psi.T
         return total

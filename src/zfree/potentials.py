@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ class Power(SlackPotential):
     p: float
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.p):
+        if not isinstance(self.p, Real) or not np.isfinite(self.p):
             raise SpecificationError(f"the power p must be a finite number, got {self.p!r}")
 
     def terms(self, s: Array) -> SlackTerms:

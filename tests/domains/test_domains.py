@@ -207,3 +207,12 @@ def test_dimensions_are_positive_whole_numbers(d):
     for kind in (zf.RealSpace, zf.Orthant, zf.SolidSimplex):
         with pytest.raises(InvalidDomainError, match="dimension"):
             kind(d)
+
+
+def test_the_chart_keeps_the_digits_of_small_parts():
+    X = np.array([[1e-30, 0.3, 0.7 - 1e-30]])
+    assert zf.Simplex(3).chart.pull(X)[0, 0] == 1e-30
+    product = zf.Product([zf.Orthant(1), zf.Simplex(3, drop=0)])
+    Z = np.array([[5.0, 0.7, 1e-30, 0.3]])
+    assert product.chart.pull(Z).tolist() == [[5.0, 1e-30, 0.3]]
+    assert np.allclose(product.chart.push(product.chart.pull(Z)), Z)

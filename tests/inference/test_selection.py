@@ -130,7 +130,8 @@ def test_auto_knows_what_theory_knows():
     x = np.random.default_rng(0).exponential(0.5, 300)
     est = zf.Exponential().fit(x)
     assert est.rate_[0] == pytest.approx(1 / x.mean(), rel=1e-12)
-    assert "known" in est.result_.selection.remark
+    assert "maximum likelihood" in est.result_.selection.remark
+    assert "chosen from the data" not in str(est.result_.summary())
     assert isinstance(zf.Gaussian().fit(GAUSS).generator_, zf.Identity)
     L = np.random.default_rng(1).standard_normal((500, 2))
     assert np.allclose(zf.LogNormal().fit(np.exp(L)).mean_, L.mean(axis=0))
@@ -215,12 +216,22 @@ def test_data_that_contradict_the_model_are_noticed():
 
 
 @pytest.mark.filterwarnings("ignore::zfree.errors.MisfitWarning", "ignore::zfree.errors.NotPositiveDefiniteWarning")
-def test_outliers_do_not_stop_auto():
+def test_nothing_stops_auto(monkeypatch):
+    """Outliers, heavy tails, small shapes: where no candidate can be trusted, the log barrier is taken, and said so."""
     X = np.vstack([GAUSS, np.full((3, 2), 60.0) + np.arange(6).reshape(3, 2)])
-    with pytest.warns(SelectionWarning, match="handful of rows"):
-        est = zf.TruncatedGaussian().fit(X)
+    assert np.isfinite(zf.TruncatedGaussian().fit(X).result_.theta).all()
+    for shape in (0.15, 0.3, 0.5, 1.0):
+        for n in (100, 1000):
+            est = zf.Gamma().fit(np.random.default_rng(n).gamma(shape, 1.0, size=n))
+            assert np.all(np.abs(est.shape_ - shape) < 5 * est.shape_se_)
+    est = zf.Dirichlet().fit(np.random.default_rng(0).dirichlet([0.12, 0.3, 2.0], 800))
+    assert len(est.result_.selection.trials) > 5
+    from zfree.inference import selection
+
+    monkeypatch.setattr(selection, "FEW_ROWS", 1e9)
+    est = zf.TruncatedGaussian().fit(GAUSS)
     assert est.generator_ == zf.Barrier.log(0.0)
-    assert np.isfinite(est.result_.theta).all()
+    assert "handful of rows" in est.result_.selection.remark
 
 
 def test_nothing_is_chosen_when_everything_is_known():

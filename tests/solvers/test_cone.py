@@ -90,3 +90,28 @@ def test_more_columns_than_the_rows_can_carry():
     est = zf.TruncatedGaussian(domain=zf.SolidSimplex(8), positive_definite=True, ridge=1e-3).fit(X)
     assert np.linalg.eigvalsh(est.precision_)[0] > 0
     assert any("not reliable" in note for note in est.result_.notes)
+
+
+def test_the_cone_does_not_depend_on_units():
+    """A K that is positive definite stays as it is, whatever the units of the columns; one that is not scales with them."""
+    X = np.abs(np.random.default_rng(0).standard_normal((800, 2)))
+    units = np.array([1e-6, 1.0])
+    plain = zf.TruncatedGaussian(generator=zf.Barrier(1.2, 0.0), positive_definite=True).fit(X)
+    other = zf.TruncatedGaussian(generator=zf.Barrier(1.2, 0.0), positive_definite=True).fit(X * units)
+    assert not np.isnan(other.result_.standard_errors).any()
+    assert np.allclose(other.precision_ * np.outer(units, units), plain.precision_, atol=0.05)
+    Y, box = np.random.default_rng(1).beta(0.6, 0.6, size=(300, 2)), zf.Box([0, 0], [1, 1])
+    scaled = zf.Box([0, 0], 100 * np.ones(2))
+    a = zf.TruncatedGaussian(box, zf.Barrier(1.2, 0.0), positive_definite=True).fit(Y)
+    b = zf.TruncatedGaussian(scaled, zf.Barrier(1.2, 0.0), positive_definite=True).fit(100 * Y)
+    assert np.allclose(1e4 * b.precision_, a.precision_, rtol=1e-4, atol=1e-4 * np.abs(a.precision_).max())
+
+
+def test_known_values_keep_their_zero_standard_errors_at_the_edge():
+    known = [[1.0, np.nan], [np.nan, np.nan]]
+    Y = np.random.default_rng(1).beta(0.6, 0.6, size=(300, 2))
+    est = zf.TruncatedGaussian(
+        zf.Box([0, 0], [1, 1]), zf.Barrier(1.2, 0.0), precision=known, mean=[0.5, 0.5], positive_definite=True
+    ).fit(Y)
+    assert est.precision_se_[0, 0] == 0.0
+    assert not est.mean_se_.any()

@@ -46,15 +46,16 @@ class Sections(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """Affine coordinates x = C y + c of a domain that is flat inside a larger space."""
+    """Affine coordinates x = C y + c of a domain that is flat inside a larger space; y are some of the columns of x."""
 
     matrix: Array
     offset: Array
     domain: Domain
+    kept: Index
 
     def pull(self, X: Array) -> Array:
-        """Coordinates y of points x."""
-        return (X - self.offset) @ np.linalg.pinv(self.matrix).T
+        """Coordinates y of points x: a plain selection, so that small parts keep all their digits."""
+        return X[:, self.kept]
 
     def push(self, Y: Array) -> Array:
         """Points x of coordinates y."""

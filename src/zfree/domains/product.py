@@ -54,13 +54,14 @@ class Product(Domain):
         if not any(charts):
             return None
         pieces = [
-            chart or Chart(np.eye(f.dimension), np.zeros(f.dimension), f)
+            chart or Chart(np.eye(f.dimension), np.zeros(f.dimension), f, np.arange(f.dimension))
             for f, chart in zip(self.factors, charts, strict=True)
         ]
         return Chart(
             block_diag(*[p.matrix for p in pieces]),
             np.concatenate([p.offset for p in pieces]),
             Product([p.domain for p in pieces]),
+            np.concatenate([p.kept + part.start for p, part in zip(pieces, self._slices, strict=True)]),
         )
 
     def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:

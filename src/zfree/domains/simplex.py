@@ -122,7 +122,7 @@ class Simplex(Domain):
         matrix = np.zeros((self.d, self.d - 1))
         matrix[self._kept] = np.eye(self.d - 1)
         matrix[self.drop] = -1.0
-        return Chart(matrix, (~self._kept).astype(float), SolidSimplex(self.d - 1))
+        return Chart(matrix, (~self._kept).astype(float), SolidSimplex(self.d - 1), np.flatnonzero(self._kept))
 
     @staticmethod
     def closure(X: ArrayLike) -> Array:

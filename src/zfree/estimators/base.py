@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -119,7 +118,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                     )
                 else:
                     result = self._estimate(problem, restriction, notes)
-                    if selection is not None and problem.domain.has_boundary:
+                    if selection is not None and problem.domain.has_boundary and not self.ridge:
                         result = with_j_test(result, problem, restriction, self.ridge)
             result = self._remark_on_estimate(self._remark_on_boundary(result, problem, restriction))
         self.result_ = replace(result, selection=selection)
@@ -180,13 +179,15 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         rows, weight, note = keep_inside(domain, array, weight, names, boundary, self.boundary_eps)
         if note:
             warn(note, BoundaryRowsWarning)
+        if weight is not None and weight.any() and not weight.all():
+            rows, weight = rows[weight > 0], weight[weight > 0]  # a row without weight is no row
         return self._in_chart(Data(rows, weight, names, domain)), note
 
     def _in_chart(self, data: Data) -> Data:
         chart = data.domain.chart if self._full_dimensional else None
         if chart is None:
             return data
-        names = tuple(data.columns[int(np.argmax(column))] for column in chart.matrix.T)
+        names = tuple(data.columns[j] for j in chart.kept)
         return Data(chart.pull(data.X), data.weight, names, chart.domain)
 
     def _check_size(self, data: Data, model: Model, restriction: Restriction) -> None:

@@ -57,12 +57,12 @@ def choose_generator(
     if isinstance(asked, Combined):
         asked = "auto" if asked.generators is None else asked.generators
     if isinstance(asked, str):
+        remark = "known to be maximum likelihood"
         if not problem.domain.has_boundary:
-            known = Identity()
+            known, remark = Identity(), "the family has one member where there is no boundary"
         if known is not None:
-            return known, Selection(
-                known, 1.0, (Trial(known, 1.0, float(len(problem.X))),), "theory", "known to be best"
-            )
+            trial = Trial(known, float("nan"), float(len(problem.X)))
+            return known, Selection(known, float("nan"), (trial,), "theory", remark)
     search = prepare(problem, restriction, ridge, target)
     label = target if isinstance(target, str) else "a target matrix"
     if not isinstance(asked, str):
@@ -80,7 +80,7 @@ def choose_generator(
         again, best = family.run()
         trials += again
     remark = family.edge()
-    if remark:
+    if remark and family.seen:
         warn(
             f"the generator that suits these data best, {best.generator!r}, is not inside the family: {remark}. Look at "
             "result_.selection; the model or the domain may not fit the data.",

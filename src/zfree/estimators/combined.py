@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from zfree.errors import MisfitWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.choice import companions
 from zfree.generators import Combined, Generator
@@ -33,6 +31,10 @@ def combined_estimate(
     """
     if not problem.domain.has_boundary or not restriction.free.any():
         return estimate(problem, restriction, ridge=ridge, notes=notes)
+    if ridge:
+        raise SpecificationError(
+            "with a ridge the estimates are biased and cannot be combined: leave out ridge= or Combined."
+        )
     search = prepare(problem, restriction, ridge, target)
     others = _members(asked, problem, search)
     stacked = stack(problem, [problem.generator, *others], restriction, ridge)
@@ -45,7 +47,7 @@ def _members(asked: Combined, problem: Problem, search: Search) -> list[Generato
     """The others, all of them valid for this model: one biased equation would spoil the rest."""
     leader = problem.generator
     if asked.generators is None:
-        return companions(leader, _heavy_tailed(problem))
+        return companions(leader, problem.model.heavy_tailed)
     others = [g for g in asked.generators if g != leader]
     for g in others:
         trial, _ = search.look(g, any_rows=True)
@@ -60,7 +62,10 @@ def with_j_test(result: FitResult, problem: Problem, restriction: Restriction, r
     """Hold the chosen generator's estimate against that of one that vanishes faster."""
     try:
         stacked = stack(
-            problem, [problem.generator, companions(problem.generator, _heavy_tailed(problem))[0]], restriction, ridge
+            problem,
+            [problem.generator, companions(problem.generator, problem.model.heavy_tailed)[0]],
+            restriction,
+            ridge,
         )
     except SingularMomentsError:
         return result
@@ -76,8 +81,3 @@ def _judged(result: FitResult, test: JTest) -> FitResult:
         warn(note, MisfitWarning)
         result = result.with_note(note)
     return replace(result, j_test=test)
-
-
-def _heavy_tailed(problem: Problem) -> bool:
-    """Models that say nothing about powers at the boundary work with logarithms, and have tails to match."""
-    return problem.model.boundary_orders(np.ones(problem.model.n_parameters)) == ()

@@ -24,9 +24,6 @@ from zfree.moments import Problem
 from zfree.samplers import sample_gaussian
 from zfree.solvers import Restriction, solve, solve_positive_definite
 
-FLOOR = 1e-6
-"""Smallest eigenvalue of a positive-definite estimate, relative to the mean of the diagonal of 1/variance."""
-
 
 class _PairwiseEstimator(ScoreMatchingEstimator):
     """A model with a symmetric interaction matrix K, of which entries may be masked or known."""
@@ -80,17 +77,17 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         assert isinstance(model, PairwiseModel)
         if not self.positive_definite:
             return estimate(problem, restriction, ridge=self.ridge, notes=notes)
-        floor = FLOOR * float(np.mean(1.0 / np.var(self._scale(problem.X), axis=0)))
+        spread = np.sqrt(np.average(model.centred(problem.X) ** 2, axis=0, weights=problem.weight))
         moments = problem.moments()
         try:
             start: Array | None = solve(moments, restriction, model.names, self.ridge).theta
         except SingularMomentsError:
             start = None
-        cone = solve_positive_definite(moments, model, restriction, start, floor, self.ridge)
+        cone = solve_positive_definite(moments, model, restriction, start, spread, self.ridge)
         if not cone.active:
             return estimate(problem, restriction, ridge=self.ridge, notes=notes)
         note = (
-            f"K is held at its smallest allowed eigenvalue {floor:.3g} (positive_definite=True): standard errors are not "
+            "K is held at the edge of the positive-definite matrices (positive_definite=True): standard errors are not "
             "available there."
         )
         unknown = np.where(np.multiply.outer(restriction.free, restriction.free), np.nan, 0.0)
@@ -184,8 +181,8 @@ class TruncatedGaussian(_GaussianEstimator):
     domain : Domain, optional
         Where the data live; the positive orthant by default. On :class:`~zfree.Simplex` the Gaussian is in the parts that
         its chart keeps.
-    generator : Generator, list of Generator or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from.
+    generator : Generator, list of Generator, Combined or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from; or several combined.
     structure : {"full", "diagonal"}
         Which entries of K are free.
     mask : array_like of bool of shape (d, d), optional

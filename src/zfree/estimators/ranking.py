@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from zfree.arrays import Array
 from zfree.errors import (
     DataError,
     InconsistentGeneratorWarning,
@@ -21,6 +22,8 @@ from zfree.errors import (
 from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.generators import Generator
 from zfree.inference import Candidate, Ranking, Target, leave_out_criteria, log_ratio_error, weight_matrix
+from zfree.moments import Problem
+from zfree.solvers import Restriction
 from zfree.threads import blas_threads_for
 
 
@@ -84,13 +87,20 @@ def _compare(
         problem, restriction = posed._pose(data)
     theta = next(c.result.working_theta for c in usable if c.result is not None)
     weight = weight_matrix(target, problem, restriction, theta)
+    if not restriction.block(weight).any():
+        raise SpecificationError("nothing that the target measures is estimated: there is nothing to rank by.")
     with blas_threads_for(problem.model.n_parameters):
         leave_out = {
-            id(c): leave_out_criteria(replace(problem, generator=c.generator), restriction, weight, posed.ridge)
-            for c in usable
+            id(c): _leave_out(replace(problem, generator=c.generator), restriction, weight, posed.ridge) for c in usable
         }
     measured = []
     for c in usable:
+        assert c.result is not None
+        if np.isnan(c.result.working_covariance).any():
+            c = replace(c, problem="no standard errors: the positive-definite constraint binds")
+            leave_out[id(c)] = np.full(2, np.nan)
+            measured.append(c)
+            continue
         assert c.result is not None
         measured.append(
             replace(c, criterion=c.result.n_observations * float(np.sum(weight * c.result.working_covariance)))
@@ -104,6 +114,14 @@ def _compare(
         error = log_ratio_error(leave_out[id(c)], leave_out[id(best)]) * (1.0 + excess)
         out.append(replace(c, excess=excess, excess_se=error))
     return out + [c for c in fitted if c.result is None]
+
+
+def _leave_out(problem: Problem, restriction: Restriction, weight: Array, ridge: float) -> Array:
+    """Leave-out values, or NaN where a part of the rows alone determines too little."""
+    try:
+        return leave_out_criteria(problem, restriction, weight, ridge)
+    except (ZfreeError, np.linalg.LinAlgError):
+        return np.full(2, np.nan)
 
 
 def _fit(estimator: ScoreMatchingEstimator, X: Any, generator: Generator, sample_weight: Any) -> Candidate:

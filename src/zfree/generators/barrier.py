@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class Barrier(Generator):
     intrinsic = True
 
     def __post_init__(self) -> None:
-        if not np.isfinite(self.det_power):
+        if not isinstance(self.det_power, Real) or not np.isfinite(self.det_power):
             raise SpecificationError(f"det_power must be a finite number, got {self.det_power!r}.")
         self._phi()
 

@@ -71,7 +71,9 @@ class CoordinateWeight(Generator):
     def decay(self, domain: Domain) -> Decay | None:
         facets = domain.coordinate_facets()
         positions = [v for values in (facets or {}).values() for v in values]
-        return Decay(min(self._weight().order(v) for v in positions), 0.0) if positions else None
+        orders = [self._weight().order(v) for v in positions]
+        known = [q for q in orders if q is not None]
+        return Decay(min(known), 0.0) if known and len(known) == len(orders) else None
 
     def vanishing(self, domain: Domain) -> Vanishing:
         weight = self._weight()
@@ -126,7 +128,8 @@ class SectionDistance(Generator):
         return GeneratorValue(np.zeros(len(X)), Diagonal(value), np.where(endless, 0.0, slope))
 
     def decay(self, domain: Domain) -> Decay | None:
-        return Decay(self._weight().order(0.0), 0.0)
+        order = self._weight().order(0.0)
+        return None if order is None else Decay(order, 0.0)
 
     def vanishing(self, domain: Domain) -> Vanishing:
         weight = self._weight()

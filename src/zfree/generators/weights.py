@@ -21,15 +21,23 @@ class Weight:
     name: str
     value: Callable[[Array], Array]
     derivative: Callable[[Array], Array]
+    uncapped: Weight | None = None
 
     def at(self, point: float) -> float:
         """h at one point."""
         return float(np.asarray(self.value(np.array([point])), dtype=float)[0])
 
-    def order(self, point: float) -> float:
-        """The exponent q with h ~ |x − point|^q close to a point where h vanishes (0 where it does not)."""
-        near, nearer = (abs(self.at(point + step)) for step in (1e-6, 1e-8))
-        return round(float(np.log(near / nearer) / np.log(100.0)), 6) if nearer > 0 else 0.0
+    def order(self, point: float) -> float | None:
+        """The exponent q with h ~ |x − point|^q close to a point where h vanishes; None where it cannot be told."""
+        if self.uncapped is not None:
+            return self.uncapped.order(point)
+        scale = max(1.0, abs(point))
+        for side in (1.0, -1.0):  # one of them is inside the domain
+            with np.errstate(all="ignore"):
+                near, nearer = (self.at(point + side * step * scale) for step in (1e-4, 1e-6))
+            if np.isfinite(near) and near > 0 and nearer > 0:
+                return round(float(np.log(near / nearer) / np.log(100.0)), 3)
+        return None
 
 
 NAMED = {
@@ -66,4 +74,5 @@ def as_weight(h: WeightLike, derivative: Callable[[Array], Array] | None, cap: f
         f"min({weight.name}, {top:g})",
         lambda x: np.minimum(value(x), top),
         lambda x: np.where(value(x) < top, slope(x), 0.0),
+        weight,
     )

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.errors import SpecificationError
 from zfree.generators import Decay
 from zfree.models import BoundaryOrder
 from zfree.moments import Problem
@@ -63,31 +64,55 @@ def boundary_orders(problem: Problem, theta: Array, restriction: Restriction) ->
     if not problem.domain.has_boundary:
         return ()
     said = problem.model.boundary_orders(theta)
-    return said if said is not None else (probe(problem, theta, restriction),)
+    if said is not None:
+        return said
+    measured = probe(problem, theta, restriction)
+    return () if measured is None else (measured,)
 
 
-def probe(problem: Problem, theta: Array, restriction: Restriction) -> BoundaryOrder:
+def probe(problem: Problem, theta: Array, restriction: Restriction) -> BoundaryOrder | None:
     """Measure the exponents of an unknown model: the worst over rows moved straight to their nearest facet.
 
     With s → 0 the normal score times s tends to the exponent κ of the density, and the Jacobian of the statistics whose
-    parameters are free grows like s^(−m).
+    parameters are free grows like s^(−m). None when the model cannot be evaluated there.
     """
-    model, domain = problem.model, problem.domain
+    domain = problem.domain
     X = problem.X[:: max(1, len(problem.X) // 64)]
     chart = domain.chart
     inner, Y = (domain, X) if chart is None else (chart.domain, chart.pull(X))
     distance, gradient = inner.boundary_distance(Y)
-    usable = np.isfinite(distance)
+    usable = np.isfinite(distance) & gradient.any(axis=1)
+    if not usable.any():
+        return None
     Y, distance = Y[usable], distance[usable]
     normal = gradient[usable] / np.linalg.norm(gradient[usable], axis=1, keepdims=True)
-    size, density = [], np.zeros(0)
-    for fraction in (1e-4, 1e-6):
-        moved = Y - ((1.0 - fraction) * distance)[:, None] * normal
-        points = moved if chart is None else chart.push(moved)
-        direction = normal if chart is None else normal @ chart.matrix.T
-        size.append(np.abs(model.apply_jacobian(points, direction)[restriction.free]).max(axis=0, initial=0.0))
-        slope = np.einsum("nj,nj->n", model.score(points, theta), direction)
-        density = fraction * distance * slope
-    pole = np.log(np.maximum(size[1], 1e-300) / np.maximum(size[0], 1e-300)) / np.log(100.0)
+    try:
+        with np.errstate(all="ignore"):
+            near, _ = _approach(problem, theta, restriction, Y, normal, distance, 1e-4)
+            nearer, density = _approach(problem, theta, restriction, Y, normal, distance, 1e-6)
+            pole = np.log(np.maximum(nearer, 1e-300) / np.maximum(near, 1e-300)) / np.log(100.0)
+    except SpecificationError:
+        return None
+    if not (np.isfinite(pole).all() and np.isfinite(density).all()):
+        return None
     worst_pole = max(0.0, float(np.quantile(pole, 0.9)))
     return BoundaryOrder("the boundary", float(np.clip(np.quantile(density, 0.1), -0.95, 50.0)), round(worst_pole, 3))
+
+
+def _approach(
+    problem: Problem,
+    theta: Array,
+    restriction: Restriction,
+    Y: Array,
+    normal: Array,
+    distance: Array,
+    fraction: float,
+) -> tuple[Array, Array]:
+    """Size of the Jacobian, and normal score times distance, at rows moved to a fraction of their distance."""
+    chart = problem.domain.chart
+    moved = Y - ((1.0 - fraction) * distance)[:, None] * normal
+    points = moved if chart is None else chart.push(moved)
+    direction = normal if chart is None else normal @ chart.matrix.T
+    jacobian = problem.model.apply_jacobian(points, direction)[restriction.free]
+    slope = np.einsum("nj,nj->n", problem.model.score(points, theta), direction)
+    return np.abs(jacobian).max(axis=0, initial=0.0), fraction * distance * slope

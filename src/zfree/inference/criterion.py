@@ -84,17 +84,18 @@ def weight_matrix(target: Target, problem: Problem, restriction: Restriction, th
     return matrix if T is None else T.T @ matrix @ T
 
 
-def measure(problem: Problem, solution: Solution, moments: Moments, weight: Array) -> Measured:
+def measure(problem: Problem, solution: Solution, moments: Moments, weight: Array, ridge: float = 0.0) -> Measured:
     """Tr(W Σ̂) and the number of rows it rests on, in one pass over the rows."""
     theta, restriction = solution.theta, solution.restriction
     inverse, r = solution.inverse, problem.model.n_parameters
-    scale = restriction.expand(np.sqrt(np.maximum(np.diagonal(inverse), 0.0))) if inverse.size else np.zeros(r)
+    importance = np.zeros(r)
+    importance[restriction.free] = np.diagonal(inverse)
     meat, shares, squares = np.zeros((r, r)), 0.0, 0.0
     for rows in problem.rows():
-        psi = rows.influence(theta, moments.log_scale)
+        psi = rows.influence(theta, moments.log_scale, ridge)
         meat += psi @ psi.T
         # Rows are compared by ψᵀ diag(Γ⁻¹) ψ: cheap, and a row that dominates Σ̂ dominates this.
-        share = np.einsum("rn,rn->n", psi * (scale**2)[:, None], psi)
+        share = np.einsum("rn,rn->n", psi * importance[:, None], psi)
         shares, squares = shares + share.sum(), squares + (share**2).sum()
     covariance = restriction.embed(inverse @ restriction.block(meat) @ inverse) / moments.weight**2
     criterion = moments.n * float(np.sum(weight * covariance))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from zfree.arrays import Array
 from zfree.inference.result import FitResult
 from zfree.moments import Moments, Problem
@@ -39,13 +37,10 @@ def estimate(
 def sandwich(problem: Problem, moments: Moments, solution: Solution, ridge: float = 0.0) -> Array:
     r"""Γ⁻¹ Σ Γ⁻¹ / N over the free parameters, zero elsewhere (Theorem 5.1).
 
-    Σ is the sum of :math:`\psi_i\psi_i^\top`. With a ridge the mean of ψ is not zero, and is removed.
+    Σ is the sum of :math:`\psi_i\psi_i^\top`. A ridge multiplies the diagonal of Γ, which is random too, so it is part of ψ.
     """
     theta, restriction = solution.theta, solution.restriction
-    meat = problem.influence_gram(theta, moments.log_scale)
-    if ridge:
-        total = moments.gamma_sum @ theta + moments.g_sum
-        meat -= np.multiply.outer(total, total) / moments.n
+    meat = problem.influence_gram(theta, moments.log_scale, ridge)
     inverse = solution.inverse
     covariance = inverse @ restriction.block(meat) @ inverse / moments.weight**2
     return restriction.embed(0.5 * (covariance + covariance.T))

@@ -130,7 +130,7 @@ class FamilySearch:
     def edge(self) -> str:
         """The bound of the family that the best point sits on, if any."""
         if not self.seen:
-            return "every member rests on a handful of rows (outliers?); the log barrier was taken"
+            return "every member rests on a handful of rows (heavy tails or outliers); the log barrier was taken"
         p, gamma = self.best
         for name, value, bounds in (("power", p, POWERS), ("det_power", gamma, DET_POWERS)):
             if min(abs(value - bounds[0]), abs(value - bounds[1])) < 0.02:
@@ -148,7 +148,7 @@ def is_allowed(domain: Domain, orders: Sequence[BoundaryOrder], point: Point) ->
         return True
     needed = max((required_decay(order) for order in orders), default=0.0)
     least = max((-(1.0 + order.density) / 2.0 for order in orders), default=-0.5)
-    return decay.across >= needed + MARGIN and decay.along >= least + MARGIN
+    return decay.across >= needed + MARGIN and decay.along >= min(0.0, least + MARGIN)
 
 
 def largest_power(domain: Domain, orders: Sequence[BoundaryOrder], gamma: float) -> float:

@@ -149,7 +149,14 @@ class FitResult:
             known = ", ".join(["natural", *derived])
             raise SpecificationError(f"this model has no parametrisation {which!r}; it has {known}.")
         names, values, jacobian = derived[which]()
-        return Parameters(names, values, jacobian @ self.working_covariance @ jacobian.T)
+        free = np.flatnonzero(self.free)
+        J = jacobian[:, free]
+        covariance = J @ self.working_covariance[np.ix_(free, free)] @ J.T
+        # A quantity that no free parameter moves is known, whatever the covariance of the others (which may be NaN).
+        still = ~J.any(axis=1)
+        covariance[still] = 0.0
+        covariance[:, still] = 0.0
+        return Parameters(names, values, covariance)
 
     def wald_test(self, R: Array | None = None, value: Array | float = 0.0) -> WaldTest:
         """Test R θ = value; by default that all free parameters are zero."""
@@ -158,7 +165,8 @@ class FitResult:
             raise SpecificationError(f"R must have {len(self.theta)} columns, one per parameter; it has {R.shape[1]}.")
         gap = R @ self.theta - value
         covariance = R @ self.covariance @ R.T
-        if np.linalg.matrix_rank(covariance) < len(R):
+        scale = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
+        if np.linalg.matrix_rank(covariance / np.multiply.outer(scale, scale)) < len(R):
             raise SpecificationError("the rows of R are not independent on the free parameters: the test is undefined.")
         statistic = float(gap @ np.linalg.solve(covariance, gap))
         return WaldTest(statistic, len(R), float(chdtrc(len(R), statistic)))
@@ -227,7 +235,8 @@ class FitResult:
             return (
                 f"{len(self.combination.generators)} combined ({self.combination.shrinkage}), first {self.generator!r}"
             )
-        return repr(self.generator) + (" (chosen from the data)" if self.selection else "")
+        chosen = self.selection is not None and self.selection.target != "theory"
+        return repr(self.generator) + (" (chosen from the data)" if chosen else "")
 
     def with_note(self, note: str) -> FitResult:
         """The same result with one more remark."""

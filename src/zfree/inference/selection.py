@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.errors import MissingDependencyError, SingularMomentsError, SpecificationError
+from zfree.errors import MissingDependencyError, NotConvexError, SingularMomentsError, SpecificationError
 from zfree.generators import Barrier, Generator
 from zfree.inference.boundary import boundary_orders, judge
 from zfree.inference.criterion import Measured, Target, measure, weight_matrix
@@ -20,8 +20,8 @@ from zfree.solvers import Restriction, solve
 if TYPE_CHECKING:
     import pandas
 
-FEW_ROWS = 10.0
-"""A criterion that rests on fewer rows than this (and than a hundredth of the data) is not believed."""
+FEW_ROWS = 3.0
+"""A criterion that rests on fewer rows than this is not believed. Between that and many, a search prefers more rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,14 +108,15 @@ class Search:
         if not verdict.finite_variance:
             return Trial(generator, np.inf, 0.0, "no finite variance"), None
         problem = replace(self.problem, generator=generator)
-        moments = problem.moments()
         try:
+            moments = problem.moments()
             solution = solve(moments, self.restriction, problem.model.names, self.ridge, quiet=True)
-        except (SingularMomentsError, SpecificationError):
+        except SingularMomentsError:
             return Trial(generator, np.inf, 0.0, "Γ is singular"), None
-        measured = measure(problem, solution, moments, self.weight)
-        few = min(FEW_ROWS, 0.01 * moments.n)
-        if measured.effective_rows < few and not any_rows:
+        except (SpecificationError, NotConvexError) as error:
+            return Trial(generator, np.inf, 0.0, str(error)), None
+        measured = measure(problem, solution, moments, self.weight, self.ridge)
+        if measured.effective_rows < FEW_ROWS and not any_rows:
             reason = f"rests on {measured.effective_rows:.1f} rows"
             return Trial(generator, np.inf, measured.effective_rows, reason), None
         return Trial(generator, measured.criterion, measured.effective_rows), measured

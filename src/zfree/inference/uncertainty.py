@@ -28,7 +28,7 @@ def leave_out_criteria(problem: Problem, restriction: Restriction, weight: Array
         part = replace(problem, X=problem.X[k::groups], weight=w)
         m = part.moments()
         scale = np.exp(m.log_scale - moments.log_scale)
-        pieces.append((m.n, scale * m.gamma_sum, part.influence_gram(solution.theta, moments.log_scale)))
+        pieces.append((m.n, scale * m.gamma_sum, part.influence_gram(solution.theta, moments.log_scale, ridge)))
     meat = np.sum([piece[2] for piece in pieces], axis=0)
     W = restriction.block(weight)
     out = []

@@ -82,6 +82,10 @@ class Model(ABC):
         """E(x_i): the traces tr(D ∇²t_l), laid out (r, N)."""
 
     @abstractmethod
+    def gram_diagonal(self, X: Array, field: Field) -> Array:
+        """The diagonals of J_t D J_tᵀ, laid out (r, N): what a ridge multiplies."""
+
+    @abstractmethod
     def gram(self, X: Array, field: Field, weight: Array) -> Array:
         """Σ_i w_i J_t D J_tᵀ, shape (r, r)."""
 
@@ -109,6 +113,11 @@ class Model(ABC):
     def derived(self, theta: Array) -> dict[str, Callable[[], Derived]]:
         """Other parametrisations a user may ask for, each with its Jacobian (see :class:`Derived`)."""
         return {}
+
+    @property
+    def heavy_tailed(self) -> bool:
+        """Whether tails are exponential or heavier, so that a generator that grows fast far out rests on few rows."""
+        return False
 
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:
         """How the model behaves at each part of the boundary; by default smooth and positive.

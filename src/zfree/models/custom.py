@@ -51,6 +51,8 @@ class CustomModel(Model):
         ):
             if (first is None) != (second is None):
                 raise SpecificationError(f"give both derivatives of {what}, or neither (then they are automatic).")
+        if base is None and base_gradient is not None:
+            raise SpecificationError("base_gradient= and base_hessian= are given without base=, the function b itself.")
         self._dimension, self._names = dimension, tuple(names)
         self._t, self._jacobian, self._hessian = statistic, jacobian, hessian
         self._b, self._base_gradient, self._base_hessian = base, base_gradient, base_hessian
@@ -142,6 +144,10 @@ class CustomModel(Model):
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
         return np.einsum("nrjk,njk->rn", self._derivatives(X)[1], field.dense())
+
+    def gram_diagonal(self, X: Array, field: Field) -> Array:
+        J = self._derivatives(X)[0]
+        return np.einsum("nrj,njk,nrk->rn", J, field.dense(), J, optimize=True)
 
     def gram(self, X: Array, field: Field, weight: Array) -> Array:
         J = self._derivatives(X)[0]

@@ -104,6 +104,10 @@ class PairwiseModel(Model):
             out["covariance"] = lambda: covariance_parameters(self, theta)
         return out
 
+    @property
+    def heavy_tailed(self) -> bool:
+        return self.a < 1.0
+
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
         if self.a == 0.0:
             return ()  # the density vanishes faster than any power
@@ -122,7 +126,8 @@ class PairwiseModel(Model):
     def reported(self) -> tuple[str, ...]:
         return ("mean", "precision") if self.a == self.b else ("natural",)
 
-    def _u(self, X: Array) -> Array:
+    def centred(self, X: Array) -> Array:
+        """u − c: the data as K sees them."""
         if self.a == 1.0:
             return X - self.center
         return (np.log(X) if self.a == 0.0 else X**self.a) - self.center
@@ -139,7 +144,7 @@ class PairwiseModel(Model):
         return None if self.a == self.b else X ** (self.b - self.a)
 
     def statistics(self, X: Array) -> Array:
-        u = self._u(X).T
+        u = self.centred(X).T
         scale = self.a if self.a != 0.0 else 1.0
         quadratic = -(self.once / scale)[:, None] * u[self.rows] * u[self.cols]
         if not self.linear:
@@ -148,7 +153,7 @@ class PairwiseModel(Model):
         return np.concatenate([quadratic, power.T]).T
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
-        out = -self._u(X) @ self.matrix(theta)
+        out = -self.centred(X) @ self.matrix(theta)
         v = self._v(X)
         if v is not None:
             out *= v
@@ -157,7 +162,7 @@ class PairwiseModel(Model):
         return out
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
-        u, v = np.ascontiguousarray(self._u(X).T), self._v(X)
+        u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
         moved = np.ascontiguousarray((V if v is None else v * V).T)
         out = moved[self.rows] * u[self.cols]
         out += moved[self.cols] * u[self.rows]
@@ -172,7 +177,7 @@ class PairwiseModel(Model):
         if v is not None:
             # v is not constant: its own derivative contributes v'_j / v_j² = (a − 1) x_j^(−a) on the diagonal of D'.
             bend = ((a - 1.0) * scaled.diagonal() * X ** (-a)).T
-            u = self._u(X).T
+            u = self.centred(X).T
             out -= self.once[:, None] * (bend[self.rows] * u[self.cols] + bend[self.cols] * u[self.rows])
         if not self.linear:
             return out
@@ -180,10 +185,20 @@ class PairwiseModel(Model):
         curve = np.zeros_like(X) if b == 1.0 else (b - 1.0) * X ** (b - 2.0)
         return np.concatenate([out, (field.diagonal() * curve).T])
 
+    def gram_diagonal(self, X: Array, field: Field) -> Array:
+        v, ratio = self._v(X), self._ratio(X)
+        scaled = field if v is None else field.rescale(v)
+        u, D, j, k = self.centred(X).T, scaled.diagonal().T, self.rows, self.cols
+        out = D[j] * u[k] ** 2 + D[k] * u[j] ** 2 + 2.0 * scaled.entries(j, k) * u[j] * u[k]
+        out *= (self.once**2)[:, None]
+        if not self.linear:
+            return out
+        return np.concatenate([out, D if ratio is None else D * ratio.T**2])
+
     def gram(self, X: Array, field: Field, weight: Array) -> Array:
         v = self._v(X)
         scaled = field if v is None else field.rescale(v)
-        u, ratio = self._u(X), self._ratio(X)
+        u, ratio = self.centred(X), self._ratio(X)
         diagonal, rank_ones, dense = scaled.parts()
         if dense is not None:
             return self._gram_dense(u, ratio, dense, weight)

@@ -60,6 +60,9 @@ class SeparableModel(Model):
     def trace_hessian(self, X: Array, field: Field) -> Array:
         return (self.second(X) * field.diagonal().T).reshape(self.n_parameters, -1)
 
+    def gram_diagonal(self, X: Array, field: Field) -> Array:
+        return (self.first(X) ** 2 * field.diagonal().T).reshape(self.n_parameters, -1)
+
     def gram(self, X: Array, field: Field, weight: Array) -> Array:
         first, k, d = self.first(X), len(self.kinds), self.dimension
         diagonal, rank_ones, dense = field.parts()
@@ -80,6 +83,7 @@ class ExponentialModel(SeparableModel):
     """Independent exponentials: t_j = −x_j, θ_j the rate."""
 
     kinds = ("rate",)
+    heavy_tailed = True
 
     def statistics(self, X: Array) -> Array:
         return -X
@@ -118,6 +122,7 @@ class GammaModel(ShapeModel):
     """Independent gammas: t = (log x_j, −x_j), b = −Σ log x_j, θ = (shape, rate)."""
 
     kinds = ("shape", "rate")
+    heavy_tailed = True
 
     def statistics(self, X: Array) -> Array:
         return np.concatenate([np.log(X), -X], axis=1)

@@ -49,7 +49,7 @@ def plot_intervals(
         ax.plot(np.asarray(truth, dtype=float), y, "D", color=TRUTH, markersize=5, fillstyle="none", label="truth")
     ax.set_yticks(y, [name for p in blocks for name in p.names])
     ax.set_ylim(-0.6, len(y) - 0.4)
-    if np.nanmin(low) < 0 < np.nanmax(high):
+    if np.any(low < 0) and np.any(high > 0):
         ax.axvline(0, color="0.8", linewidth=1, zorder=0)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small", loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderpad=0)

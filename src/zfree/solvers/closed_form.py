@@ -84,6 +84,8 @@ def solve(
     inverse = inverse + inverse.T
     inverse.flat[:: len(scale) + 1] *= 0.5
     theta = -scale * lapack.dpotrs(factor, scale * g, lower=0)[0]
+    if not np.isfinite(theta).all():
+        raise SingularMomentsError("the estimate is not finite: some rows are too large, or too close to the boundary.")
     return Solution(restriction.expand(theta), inverse * scale[:, None] * scale, restriction, rcond)
 
 

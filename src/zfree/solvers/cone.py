@@ -1,6 +1,6 @@
 r"""The same quadratic, minimised over precision matrices whose eigenvalues stay above a floor.
 
-.. math:: \min_\theta\; \tfrac12\theta^\top\Gamma\theta + g^\top\theta \quad\text{subject to}\quad K(\theta) \succeq \epsilon I .
+.. math:: \min_\theta\; \tfrac12\theta^\top\Gamma\theta + g^\top\theta \quad\text{subject to}\quad S K(\theta) S \succeq \epsilon I .
 
 ADMM: one copy of K takes the quadratic step (a factorisation made once), the other is projected onto the cone.
 """
@@ -13,10 +13,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from zfree.arrays import Array
-from zfree.errors import SpecificationError
+from zfree.errors import SingularMomentsError, SpecificationError
 from zfree.models import PairwiseModel
 from zfree.moments import Moments
 from zfree.solvers.restriction import Restriction
+
+FLOOR = 1e-6
+"""Smallest eigenvalue allowed to K, in units of the inverse variances of the columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,36 +37,44 @@ def solve_positive_definite(
     model: PairwiseModel,
     restriction: Restriction,
     start: Array | None,
-    floor: float,
+    spread: Array,
     ridge: float = 0.0,
     tolerance: float = 1e-10,
     max_iterations: int = 20_000,
 ) -> ConeSolution:
-    """Minimise over K ⪰ floor·I. `start` is the unconstrained minimiser, if there is one."""
-    if start is not None and np.linalg.eigvalsh(model.matrix(start))[0] >= floor:
+    """Minimise over S K S ⪰ :data:`FLOOR` · I, with S the diagonal of `spread`, the columns' standard deviations.
+
+    `start` is the unconstrained minimiser, if there is one.
+    """
+    if start is not None and np.linalg.eigvalsh(_scaled(model, start, spread))[0] >= FLOOR:
         return ConeSolution(start, False, 0, 0.0)
     index = restriction.index
     gamma = restriction.block(moments.gamma)
     gamma = gamma + ridge * np.diag(np.diagonal(gamma))
     g = (moments.g + moments.gamma @ restriction.values)[index]
-    # K is measured in units of the columns' spread, so that one step size serves all its entries.
+    # K is measured in units of the columns' spread, so that one step size and one floor serve all its entries.
     diagonal_pairs = model.rows == model.cols
-    spread = np.ones(model.dimension)
-    in_K = np.diagonal(moments.gamma)[: model.n_pairs][diagonal_pairs]
-    spread[model.rows[diagonal_pairs]] = (in_K / in_K.max()) ** 0.25
     entry_scale = 1.0 / (spread[model.rows] * spread[model.cols])
     multiplicity = np.where(diagonal_pairs, 1.0, 2.0)
     in_free = index[index < model.n_pairs]
     position = np.arange(in_free.size)
     penalty = np.zeros(index.size)
     penalty[position] = multiplicity[in_free] / entry_scale[in_free] ** 2
+    if not position.size:
+        raise SpecificationError("all of K is known and not positive definite: there is nothing to choose.")
     rho = float(np.median(np.diagonal(gamma)[position] / penalty[position]))
-    floor_matrix = floor * np.diag(spread**2)
+    floor_matrix = FLOOR * np.eye(model.dimension)
 
     theta = restriction.values.copy() if start is None else start.copy()
     Z = _project(_scaled(model, theta, spread), floor_matrix)
     U = np.zeros_like(Z)
-    factor = cho_factor(gamma + rho * np.diag(penalty))
+    try:
+        factor = cho_factor(gamma + rho * np.diag(penalty))
+    except np.linalg.LinAlgError:
+        raise SingularMomentsError(
+            f"Γ_N is singular: {moments.n} rows do not determine η even when K is held in the cone. "
+            "Use more rows or add a small ridge= (for example 1e-3)."
+        ) from None
     size = max(1.0, float(np.abs(Z).max()))
     residual = np.inf
     for iteration in range(1, max_iterations + 1):
@@ -89,7 +100,7 @@ def solve_positive_definite(
             f"no positive-definite estimate was found (residual {residual:.1e}): the fixed values or the mask may "
             "exclude every positive-definite matrix."
         )
-    return ConeSolution(_onto_cone(model, restriction, theta, floor), True, iteration, residual)
+    return ConeSolution(_onto_cone(model, restriction, theta, spread), True, iteration, residual)
 
 
 def _scaled(model: PairwiseModel, theta: Array, spread: Array) -> Array:
@@ -101,11 +112,12 @@ def _project(S: Array, floor_matrix: Array) -> Array:
     return (vectors * np.maximum(values, 0.0)) @ vectors.T + floor_matrix
 
 
-def _onto_cone(model: PairwiseModel, restriction: Restriction, theta: Array, floor: float) -> Array:
+def _onto_cone(model: PairwiseModel, restriction: Restriction, theta: Array, spread: Array) -> Array:
     """Remove the last rounding: lift the diagonal by the amount (of order 1e-10) by which K misses the floor."""
-    short = floor - float(np.linalg.eigvalsh(model.matrix(theta))[0])
+    short = FLOOR - float(np.linalg.eigvalsh(_scaled(model, theta, spread))[0])
     if short > 0:
         theta = theta.copy()
         lift = np.flatnonzero(model.rows == model.cols)
-        theta[lift[restriction.free[lift]]] += short
+        lift = lift[restriction.free[lift]]
+        theta[lift] += short / spread[model.rows[lift]] ** 2
     return theta
