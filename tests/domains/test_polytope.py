@@ -28,6 +28,8 @@ def test_inequalities_are_read(text, A, b):
 
 
 def test_column_names_and_backquotes():
+    commas = zf.Polytope.from_inequalities("`a, b` > 0, c < 1", columns=["a, b", "c"])
+    assert np.array_equal(commas.A, [[-1, 0], [0, 1]])
     domain = zf.Polytope.from_inequalities(["dose > 0", "dose < 2*`body weight`"], columns=["body weight", "dose"])
     assert np.array_equal(domain.A, [[0, -1], [-2, 1]])
     assert domain.columns == ("body weight", "dose")

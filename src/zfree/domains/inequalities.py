@@ -11,6 +11,8 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.errors import InvalidDomainError
 
+_SEPARATOR = re.compile(r"[,;\n](?=(?:[^`]*`[^`]*`)*[^`]*$)")  # not inside backquotes
+
 Linear = dict[str, float]
 """Coefficients by column name; the key ``""`` holds the constant."""
 
@@ -20,7 +22,7 @@ def parse_inequalities(
 ) -> tuple[Array, Array, tuple[str, ...]]:
     """Turn inequalities into A, b with A x < b, and the column names in order."""
     pieces = [text] if isinstance(text, str) else list(text)
-    statements = [s.strip() for piece in pieces for s in re.split(r"[,;\n]", piece) if s.strip()]
+    statements = [s.strip() for piece in pieces for s in _SEPARATOR.split(piece) if s.strip()]
     if not statements:
         raise InvalidDomainError('no inequality given; write for example "x1 + 2*x2 < 1".')
     rows = [(row, statement) for statement in statements for row in _parse_statement(statement)]
