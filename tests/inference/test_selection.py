@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import matplotlib as mpl
 import numpy as np
 import pytest
 
 import zfree as zf
 from tests.sampling import truncated_gaussian
-from zfree.errors import MisfitWarning, SelectionWarning, SpecificationError
+from zfree.errors import MisfitWarning, SelectionWarning, SpecificationError, ZfreeWarning
 from zfree.inference import FamilySearch, prepare
 from zfree.inference.criterion import information, weight_matrix
 from zfree.inference.family import DET_POWERS, POWERS, is_allowed, largest_power
@@ -224,6 +226,10 @@ def test_nothing_stops_auto(monkeypatch):
         for n in (100, 1000):
             est = zf.Gamma().fit(np.random.default_rng(n).gamma(shape, 1.0, size=n))
             assert np.all(np.abs(est.shape_ - shape) < 5 * est.shape_se_)
+    for seed in range(8):  # a wrong model: its exponents at the boundary may make no sense at all
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ZfreeWarning)
+            zf.Gamma().fit(np.exp(0.8 * np.random.default_rng(seed).standard_normal(800)))
     est = zf.Dirichlet().fit(np.random.default_rng(0).dirichlet([0.12, 0.3, 2.0], 800))
     assert len(est.result_.selection.trials) > 5
     from zfree.inference import selection

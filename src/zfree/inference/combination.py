@@ -27,7 +27,8 @@ from zfree.solvers import Restriction, Solution, solve
 RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Shrinkage of a full weight matrix that is tried, relative to the contrasts' variances."""
 LEADING = 3
-"""Principal contrasts the J test looks at. With more, its size at a few hundred rows is no longer the nominal one."""
+"""Principal contrasts the J test looks at. With more, its size at a few hundred rows is no longer the nominal one; with
+heavy tails one is the most that can be had."""
 
 
 class JTest(NamedTuple):
@@ -106,7 +107,7 @@ def j_test(stacked: Stacked) -> JTest:
     covariance = covariance - np.multiply.outer(stacked.contrasts, stacked.contrasts)
     scale = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
     values, vectors = np.linalg.eigh(covariance / np.multiply.outer(scale, scale))
-    k = min(LEADING, r, max(1, n // 20))
+    k = min(1 if stacked.problem.model.heavy_tailed else LEADING, r, max(1, n // 20))
     along = vectors[:, -k:].T @ (stacked.contrasts / scale)
     statistic = float(n * np.sum(along**2 / values[-k:]))
     p_value = float(fdtrc(k, n - k, statistic * (n - k) / (k * (n - 1))))

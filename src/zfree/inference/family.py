@@ -62,8 +62,8 @@ class FamilySearch:
         return self.trials, self.seen[self.best]
 
     def _fall_back(self) -> tuple[list[Trial], Measured]:
-        """Nothing can be trusted: take the log barrier, which is valid for every model, however few rows it rests on."""
-        trial, measured = self.search.look(Barrier.log(det_power=0.0), any_rows=True)
+        """Nothing can be trusted: take the log barrier, which is valid for every model that is one, and let the fit say the rest."""
+        trial, measured = self.search.look(Barrier.log(det_power=0.0), any_rows=True, any_variance=True)
         self.trials.append(trial)
         if measured is None:
             raise SpecificationError(

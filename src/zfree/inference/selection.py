@@ -100,12 +100,17 @@ class Search:
     weight: Array
     orders: Sequence[BoundaryOrder]
 
-    def look(self, generator: Generator, *, any_rows: bool = False) -> tuple[Trial, Measured | None]:
-        """Measure a candidate, or say why not. `any_rows` accepts one that rests on a handful of rows."""
+    def look(
+        self, generator: Generator, *, any_rows: bool = False, any_variance: bool = False
+    ) -> tuple[Trial, Measured | None]:
+        """Measure a candidate, or say why not.
+
+        `any_rows` accepts one that rests on a handful of rows, `any_variance` one whose variance may be infinite.
+        """
         verdict = judge(generator.decay(self.problem.domain), self.orders)
         if not generator.check(self.problem.domain).holds:
             return Trial(generator, np.inf, 0.0, "does not vanish on the boundary"), None
-        if not verdict.finite_variance:
+        if not verdict.finite_variance and not any_variance:
             return Trial(generator, np.inf, 0.0, "no finite variance"), None
         problem = replace(self.problem, generator=generator)
         try:
