@@ -135,3 +135,14 @@ def test_members_that_would_spoil_the_rest_are_refused():
 def test_nothing_to_combine_on_the_whole_space():
     X = np.random.default_rng(0).standard_normal((200, 2))
     assert np.allclose(zf.Gaussian(generator=zf.Combined()).fit(X).mean_, X.mean(axis=0))
+
+
+def test_a_poor_first_generator_gives_way_to_a_good_second():
+    """The combination moves from the first estimate most of the way to the better one, and no further than its variance says."""
+    s = _stacked(generators=[zf.Barrier.log(), zf.Barrier(0.4, 0.0)])
+    theta, covariance, record = combine(s, np.eye(3), Restriction.none(3))
+    first, second = record.estimates
+    assert record.shrinkage != "the first alone"
+    assert np.linalg.norm(theta - second) < 0.3 * np.linalg.norm(first - second)
+    good = zf.Dirichlet(generator=zf.Barrier(0.4, 0.0)).fit(P).result_
+    assert np.trace(covariance) == pytest.approx(np.trace(good.covariance), rel=0.15)

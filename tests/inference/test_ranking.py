@@ -59,3 +59,12 @@ def test_bad_data_and_bad_candidates_are_errors_not_rows():
         zf.rank(zf.Dirichlet(), P, [])
     with pytest.raises(SpecificationError, match="generator"):
         zf.rank(zf.Dirichlet(), P, ["auto"])
+
+
+def test_a_candidate_without_standard_errors_comes_after_those_with():
+    X = np.random.default_rng(0).beta(0.6, 0.6, size=(300, 2))
+    est = zf.TruncatedGaussian(zf.Box([0, 0], [1, 1]), positive_definite=True)
+    table = zf.rank(est, X, [zf.Barrier(1.2, 0.0), zf.Barrier.log(0.0)])
+    assert all("no standard errors" in c.problem for c in table if np.isnan(c.result.standard_errors).any())
+    with pytest.raises(SpecificationError, match="nothing to rank by"):
+        zf.rank(zf.Gaussian(mean=[0.5, 0.5]), X, [zf.Identity()], target="mean")

@@ -89,29 +89,24 @@ def _compare(
     weight = weight_matrix(target, problem, restriction, theta)
     if not restriction.block(weight).any():
         raise SpecificationError("nothing that the target measures is estimated: there is nothing to rank by.")
+    measured: list[tuple[Candidate, Array]] = []
     with blas_threads_for(problem.model.n_parameters):
-        leave_out = {
-            id(c): _leave_out(replace(problem, generator=c.generator), restriction, weight, posed.ridge) for c in usable
-        }
-    measured = []
-    for c in usable:
-        assert c.result is not None
-        if np.isnan(c.result.working_covariance).any():
-            c = replace(c, problem="no standard errors: the positive-definite constraint binds")
-            leave_out[id(c)] = np.full(2, np.nan)
-            measured.append(c)
-            continue
-        assert c.result is not None
-        measured.append(
-            replace(c, criterion=c.result.n_observations * float(np.sum(weight * c.result.working_covariance)))
-        )
-        leave_out[id(measured[-1])] = leave_out[id(c)]
-    measured.sort(key=lambda c: (bool(c.problem), c.criterion))
-    best = measured[0]
+        for c in usable:
+            assert c.result is not None
+            if np.isnan(c.result.working_covariance).any():
+                reason = "no standard errors: the positive-definite constraint binds"
+                measured.append((replace(c, problem=reason), np.full(2, np.nan)))
+                continue
+            criterion = c.result.n_observations * float(np.sum(weight * c.result.working_covariance))
+            posed_with = replace(problem, generator=c.generator)
+            leave_out = _leave_out(posed_with, restriction, weight, posed.ridge)
+            measured.append((replace(c, criterion=criterion), leave_out))
+    measured.sort(key=lambda pair: (bool(pair[0].problem), pair[0].criterion))
+    best, best_leave_out = measured[0]
     out = []
-    for c in measured:
+    for c, leave_out in measured:
         excess = c.criterion / best.criterion - 1.0
-        error = log_ratio_error(leave_out[id(c)], leave_out[id(best)]) * (1.0 + excess)
+        error = log_ratio_error(leave_out, best_leave_out) * (1.0 + excess)
         out.append(replace(c, excess=excess, excess_se=error))
     return out + [c for c in fitted if c.result is None]
 
