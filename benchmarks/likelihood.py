@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_ndtr, logsumexp
+from scipy.special import log_ndtr
 
-from benchmarks.baselines import DirichletMLE
 from benchmarks.settings import Setting
+from zfree.likelihood import dirichlet_mle, exponential_mle, monte_carlo_mle
 from zfree.models import DirichletModel, ExponentialModel
 
 
 def maximum_likelihood(setting: Setting, X: np.ndarray) -> np.ndarray:
     """Exact for Dirichlet and exponential; Monte-Carlo for a Gaussian, with draws at the truth (the best possible pilot)."""
     if isinstance(setting.model, DirichletModel):
-        return DirichletMLE().fit(X).alpha_
+        return dirichlet_mle(X)
     if isinstance(setting.model, ExponentialModel):
-        return 1.0 / X.mean(axis=0)
-    pool = setting.model.statistics(setting.big[:40_000])
-    centre, spread = pool.mean(axis=0), pool.std(axis=0)
-    t = (pool - centre) / spread
-    observed = (setting.model.statistics(X).mean(axis=0) - centre) / spread
-    delta = np.zeros(t.shape[1])  # θ − θ_true, in units of 1/spread
-    for _ in range(30):
-        log_w = t @ delta
-        w = np.exp(log_w - logsumexp(log_w))
-        mean = w @ t
-        hessian = (t * w[:, None]).T @ t - np.outer(mean, mean)
-        step = np.linalg.solve(hessian + 1e-9 * np.eye(len(delta)), observed - mean)
-        delta += step * min(1.0, 0.5 / np.abs(step).max())
-        if np.abs(step).max() < 1e-8:
-            break
-    return setting.theta + delta / spread
+        return exponential_mle(X)
+    return monte_carlo_mle(setting.model, X, setting.big[:40_000], setting.theta)
 
 
 def pseudo_likelihood(setting: Setting, X: np.ndarray) -> np.ndarray:

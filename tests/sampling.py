@@ -8,12 +8,15 @@ import zfree as zf
 
 
 def interior(domain, n, seed=0):
-    """Points spread over the interior, from the centre outwards along random rays."""
+    """Points spread over the interior, from the centre outwards along random rays (those of the hull that are inside)."""
     rng = np.random.default_rng(seed)
     if isinstance(domain, zf.Simplex):
         return rng.dirichlet(np.full(domain.d, 2.0), size=n)
     if isinstance(domain, zf.Product):
         return np.concatenate([interior(f, n, seed + k) for k, f in enumerate(domain.factors)], axis=1)
+    if not domain.is_convex:
+        points = interior(domain.hull, 20 * n + 50, seed)
+        return points[domain.contains(points)][:n]
     centre = domain.interior_point()
     directions = rng.standard_normal((n, domain.dimension))
     return centre + directions * (reach(domain, centre, directions) * rng.uniform(0.05, 0.9, n))[:, None]
@@ -29,6 +32,10 @@ def near_boundary(domain, n, distance, seed=0):
     if isinstance(domain, zf.Simplex):
         inner = near_boundary(domain.chart.domain, n, distance, seed)
         return domain.chart.push(inner)
+    if not domain.is_convex:
+        points = interior(domain, n, seed)
+        room, gradient = domain.boundary_distance(points)
+        return points - (1.0 - distance) * room[:, None] * gradient
     centre = domain.interior_point()
     directions = rng.standard_normal((50 * n + 50, domain.dimension))
     directions = directions[~domain.contains(centre + 1e3 * directions)][:n]  # rays that do hit the boundary

@@ -16,12 +16,13 @@ LAYERS = [
     {"potentials"},
     {"domains"},
     {"generators", "models", "samplers"},
-    {"moments"},
+    {"likelihood", "moments"},
     {"solvers"},
     {"inference"},
     {"estimators"},
     {"datasets", "plotting"},
-    {"demo"},
+    {"demo", "experiments"},
+    {"cli"},
 ]
 RANK = {name: level for level, names in enumerate(LAYERS) for name in names}
 

@@ -20,6 +20,7 @@ _HOME = {
         "Polytope",
         "Product",
         "RealSpace",
+        "Shells",
         "Simplex",
         "SolidSimplex",
     ),
@@ -33,6 +34,7 @@ _HOME = {
         "Generator",
         "Identity",
         "SectionDistance",
+        "named",
     ),
     "zfree.estimators": (
         "Dirichlet",
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
         Polytope,
         Product,
         RealSpace,
+        Shells,
         Simplex,
         SolidSimplex,
     )
@@ -84,12 +87,13 @@ if TYPE_CHECKING:
         Generator,
         Identity,
         SectionDistance,
+        named,
     )
     from zfree.inference import FitResult, Ranking
     from zfree.potentials import ConvexFunction, Power, SlackFunction
 
 
-_SUBMODULES = ("datasets", "errors", "plotting", "samplers")
+_SUBMODULES = ("datasets", "errors", "likelihood", "plotting", "samplers")
 
 
 def __getattr__(name: str) -> Any:

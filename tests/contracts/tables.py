@@ -25,10 +25,16 @@ DOMAINS = {
     "Simplex-drop-first": zf.Simplex(3, drop=0),
     "Ball": zf.Ball(1.5, center=[0.3, -0.2, 0.1]),
     "Ball-1d": zf.Ball(2.0, d=1),
+    "Shells": zf.Shells([0.4, 0.9, 1.5], center=[0.3, -0.2, 0.1]),
+    "Shells-1d": zf.Shells([0.5, 1.0, 2.0], d=1),
+    "Annulus": zf.Shells([0.5, 1.5], d=2),
     "Product": zf.Product([zf.Orthant(2), zf.Ball(1.0, d=2), zf.SolidSimplex(2)]),
     "Product-of-diagonals": zf.Product([zf.Orthant(2), zf.Box([0.0], [1.0])]),
     "Product-with-simplex": zf.Product([zf.Simplex(3), zf.Orthant(1)]),
+    "Product-with-annulus": zf.Product([zf.Orthant(1), zf.Shells([0.5, 1.0], d=2)]),
 }
+CONVEX = [name for name, domain in DOMAINS.items() if domain.is_convex]
+"""Where there are barriers, and where all of the domain can be seen from one point."""
 
 POWERS = [-0.5, 0.0, 0.4, 1.0, 4 / 3, 1.8]
 DET_POWERS = [0.0, 0.5, 1.0]

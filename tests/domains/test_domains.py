@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import zfree as zf
-from tests.contracts.tables import DOMAINS
+from tests.contracts.tables import CONVEX, DOMAINS
 from tests.sampling import interior, near_boundary
 from zfree.errors import InvalidDomainError, SpecificationError
 
 FULL = [name for name in DOMAINS if DOMAINS[name].chart is None and DOMAINS[name].has_boundary]
+SEEN = [name for name in FULL if name in CONVEX]  # the others have tests of their own
 
 
 @pytest.mark.parametrize("name", DOMAINS)
@@ -23,7 +24,7 @@ def test_points_inside_are_inside(name):
     assert "all 50 rows are inside" in str(domain.explain(X))
 
 
-@pytest.mark.parametrize("name", FULL)
+@pytest.mark.parametrize("name", SEEN)
 def test_points_outside_are_explained(name):
     domain = DOMAINS[name]
     inside, edge = interior(domain, 3), near_boundary(domain, 4, 1e-9)
@@ -67,7 +68,7 @@ def _walk(domain, x, direction):
     return low
 
 
-@pytest.mark.parametrize("name", FULL)
+@pytest.mark.parametrize("name", SEEN)
 def test_sections_are_where_a_coordinate_leaves_the_domain(name):
     """By brute force along each coordinate line; the table's polytopes have coefficients of both signs."""
     domain = DOMAINS[name]
@@ -113,7 +114,7 @@ def test_simplex_clip_is_multiplicative_replacement():
     assert (Y >= 0.01 - 1e-15).all()
 
 
-@pytest.mark.parametrize("name", [n for n in FULL if not n.startswith(("Ball", "Product"))])
+@pytest.mark.parametrize("name", [n for n in SEEN if not n.startswith(("Ball", "Product"))])
 def test_affine_images_contain_the_images(name):
     domain = DOMAINS[name]
     rng = np.random.default_rng(5)
@@ -160,6 +161,17 @@ def test_boundedness_and_recession_cone(name):
             assert not endless
         else:
             assert endless == bool(np.all(rows @ v <= 0))
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_convex_domain_is_its_own_hull(name):
+    """Middles of points inside are inside if the domain says it is convex, and always inside the hull."""
+    domain = DOMAINS[name]
+    middles = (interior(domain, 200, seed=6) + interior(domain, 200, seed=7)) / 2
+    assert domain.contains(middles).all() == domain.is_convex
+    assert (domain.hull is domain) == domain.is_convex
+    assert domain.hull.is_convex
+    assert domain.hull.contains(middles).all()
 
 
 def test_repr_and_equality():

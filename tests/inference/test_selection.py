@@ -151,7 +151,9 @@ def test_a_list_is_chosen_from_and_refusals_are_explained():
     assert "finite variance" in refused["Barrier(power=1.9, det_power=0)"]
     with pytest.raises(SpecificationError, match="no candidate generator can be used"):
         zf.TruncatedGaussian(generator=[zf.Identity()]).fit(GAUSS)
-    for wrong in ("best", [], [zf.Identity(), 3], None):
+    with pytest.raises(SpecificationError, match="no generator is called 'best'"):
+        zf.TruncatedGaussian(generator="best").fit(GAUSS)
+    for wrong in ([], [zf.Identity(), 3], None):
         with pytest.raises(SpecificationError, match="generator must be"):
             zf.TruncatedGaussian(generator=wrong).fit(GAUSS)
 

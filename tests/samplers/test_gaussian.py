@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 import zfree as zf
 from zfree.errors import SpecificationError
 from zfree.samplers import sample_gaussian, truncated_normal
-from zfree.samplers.gaussian import _gibbs
+from zfree.samplers.gaussian import _gibbs, _gibbs_on_hull
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,113 @@ def test_gibbs_agrees_with_rejection(name):
     assert np.allclose(np.cov(exact.T), np.cov(gibbs.T), atol=0.03)
 
 
+def _radius(domain, d, K=1.0):
+    """Distribution function and second moment of ‖x‖ under N(0, I/K) restricted to layers around the origin, by quadrature."""
+    edges = np.concatenate([[0.0] * (len(domain.radii) % 2), domain.radii]).reshape(-1, 2)
+    chi = stats.chi(d, scale=K**-0.5)
+    total = sum(chi.cdf(high) - chi.cdf(low) for low, high in edges)
+    square = sum(integrate.quad(lambda r: r**2 * chi.pdf(r), low, high)[0] for low, high in edges)
+
+    def cdf(r):
+        return sum(chi.cdf(np.clip(r, low, high)) - chi.cdf(low) for low, high in edges) / total
+
+    return cdf, square / total
+
+
+def _check_radii(X, domain, K=1.0):
+    """‖x‖ by Kolmogorov–Smirnov, its second moment and the mean to four standard errors."""
+    n, d = X.shape
+    assert domain.contains(X).all()
+    cdf, square = _radius(domain, d, K)
+    assert stats.kstest(np.linalg.norm(X, axis=1), cdf).pvalue > 0.001
+    squares = (X**2).sum(axis=1)
+    assert squares.mean() == pytest.approx(square, abs=4 * squares.std() / np.sqrt(n))
+    assert np.all(np.abs(X.mean(axis=0)) < 4 * X.std(axis=0) / np.sqrt(n))
+
+
+SHELLS = zf.Shells([0.2, 0.5, 1.0], d=3)
+
+
+def test_a_ball_and_a_shell_have_their_shares():
+    """The paper's domain without convexity, where the standard Gaussian is exact by rejection."""
+    X = sample_gaussian(SHELLS, np.zeros(3), np.eye(3), 20_000, 0)
+    _check_radii(X, SHELLS)
+    _check_radii(sample_gaussian(SHELLS, np.zeros(3), 9 * np.eye(3), 20_000, 1), SHELLS, K=9.0)
+
+
+def test_gibbs_on_the_hull_reaches_every_piece():
+    _check_radii(_gibbs_on_hull(SHELLS, np.zeros(3), np.eye(3), 20_000, np.random.default_rng(2)), SHELLS)
+
+
+def test_gibbs_on_the_hull_agrees_with_rejection():
+    domain = zf.Shells([0.4, 0.6, 0.9], center=[0.2, 0.1])
+    exact = sample_gaussian(domain, MEAN, K, 4000, 0)
+    gibbs = _gibbs_on_hull(domain, MEAN, K, 4000, np.random.default_rng(1))
+    assert domain.contains(gibbs).all()
+    assert stats.ks_2samp(*(np.linalg.norm(X - domain.center, axis=1) for X in (exact, gibbs))).pvalue > 0.001
+    for j in range(2):
+        assert stats.ks_2samp(exact[:, j], gibbs[:, j]).pvalue > 0.001
+    assert np.allclose(np.cov(exact.T), np.cov(gibbs.T), atol=0.03)
+
+
+def test_shells_far_from_the_mean_and_with_an_indefinite_precision():
+    """Rejection accepts nothing, or does not exist: the chains on the hull are used, for every piece."""
+    line = zf.Shells([0.5, 1.0], d=1)
+    X = sample_gaussian(line, [6.0], [[1.0]], 5000, 0)[:, 0]
+    shares = stats.norm.cdf([-7.0, -6.5, -5.5, -5.0])
+    left = (shares[1] - shares[0]) / (shares[1] - shares[0] + shares[3] - shares[2])
+    assert np.mean(X < 0) == pytest.approx(left, abs=4 * np.sqrt(left / 5000))
+    for low, high, part in ((-1.0, -0.5, X[X < 0]), (0.5, 1.0, X[X > 0])):
+        assert stats.kstest(part, stats.truncnorm(low - 6, high - 6, loc=6).cdf).pvalue > 0.001
+    saddle = np.array([[1.0, 3.0], [3.0, 1.0]])
+    Y = sample_gaussian(zf.Shells([0.5, 1.0], d=2), np.zeros(2), saddle, 20_000, 0)
+    grid = (np.arange(800) + 0.5) / 400 - 1
+    a, b = np.meshgrid(grid, grid)
+    inside = (a**2 + b**2 < 1) & (a**2 + b**2 > 0.25)
+    density = np.where(inside, np.exp(-0.5 * (a**2 + 6 * a * b + b**2)), 0.0)
+    assert np.mean(Y[:, 0] * Y[:, 1]) == pytest.approx(np.sum(density * a * b) / density.sum(), abs=0.01)
+
+
+def test_a_gaussian_in_the_gaps_is_refused():
+    with pytest.raises(SpecificationError, match="gaps"):
+        sample_gaussian(zf.Shells([0.9, 1.0], d=2), np.zeros(2), 1e4 * np.eye(2), 100, 0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 50.0])
+def test_radii_in_a_ball(scale):
+    """A centred isotropic Gaussian in a ball that cuts most of it off, or hardly any."""
+    ball = zf.Ball(0.8, d=3)
+    X = sample_gaussian(ball, np.zeros(3), scale * np.eye(3), 20_000, 3)
+    cut = stats.chi(3, scale=scale**-0.5)
+    assert stats.kstest(np.linalg.norm(X, axis=1), lambda r: cut.cdf(r) / cut.cdf(0.8)).pvalue > 0.001
+    assert np.all(np.abs(X.mean(axis=0)) < 4 * X.std(axis=0) / np.sqrt(len(X)))
+
+
+@pytest.mark.parametrize("method", ["rejection", "Gibbs"])
+def test_moments_in_the_orthant(method):
+    """With a diagonal K the coordinates are truncated normals, whose mean and variance are known."""
+    mean, diagonal, n = np.array([-0.5, 0.3, 1.0]), np.array([1.0, 4.0, 0.5]), 40_000
+    orthant, precision = zf.Orthant(3), np.diag(diagonal)
+    if method == "rejection":
+        X = sample_gaussian(orthant, mean, precision, n, 0)
+    else:
+        X = _gibbs(orthant, mean, precision, n, np.random.default_rng(0))
+    sd = diagonal**-0.5
+    reference = stats.truncnorm(-mean / sd, np.inf, loc=mean, scale=sd)
+    assert np.all(np.abs(X.mean(axis=0) - reference.mean()) < 4 * reference.std() / np.sqrt(n))
+    assert np.allclose(X.var(axis=0), reference.var(), rtol=0.05)
+    assert np.abs(np.corrcoef(X.T) - np.eye(3)).max() < 4 / np.sqrt(n)
+
+
+def test_rejection_is_used_where_it_accepts_one_in_several_hundred(monkeypatch):
+    def never(*_):
+        raise AssertionError("Gibbs was used")
+
+    monkeypatch.setattr("zfree.samplers.gaussian._gibbs", never)
+    X = sample_gaussian(zf.Orthant(8), np.zeros(8), np.eye(8), 1000, 0)
+    assert stats.kstest(X.ravel(), stats.halfnorm.cdf).pvalue > 0.001
+
+
 def test_rare_regions_are_reached_by_gibbs():
     """The corner of the orthant six standard deviations from the mean: rejection would wait for ever."""
     X = sample_gaussian(zf.Orthant(3), np.full(3, -6.0), np.eye(3), 3000, 0)
@@ -105,6 +212,10 @@ def test_seeds_and_refusals():
         (
             zf.TruncatedGaussian(zf.SolidSimplex(2), zf.Barrier(1.2, 0.0)),
             sample_gaussian(zf.SolidSimplex(2), MEAN, 9 * K, 3000, 3),
+        ),
+        (
+            zf.TruncatedGaussian(zf.Shells([0.4, 0.8, 1.5])),
+            sample_gaussian(zf.Shells([0.4, 0.8, 1.5], d=2), MEAN, K, 3000, 4),
         ),
         (
             zf.TruncatedGaussian(zf.Simplex(3), zf.Barrier(1.2, 0.0)),

@@ -8,6 +8,7 @@ from zfree.domains.orthant import Orthant
 from zfree.domains.polytope import Polytope
 from zfree.domains.product import Product
 from zfree.domains.real import RealSpace
+from zfree.domains.shells import Shells
 from zfree.domains.simplex import Simplex, SolidSimplex
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Product",
     "RealSpace",
     "Sections",
+    "Shells",
     "Simplex",
     "SolidSimplex",
     "Violations",

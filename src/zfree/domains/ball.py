@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
-from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections, check_affine
-from zfree.domains.validation import as_vector, check_dimension
-from zfree.errors import InvalidDomainError, SpecificationError
+from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
+from zfree.domains.spherical import Spherical
+from zfree.domains.validation import as_vector
+from zfree.errors import InvalidDomainError
 from zfree.fields import DiagonalPlusRankOne
 from zfree.potentials import SlackPotential
 
 
-class Ball(Domain):
+class Ball(Spherical):
     """{x : ‖x − center‖ < radius}. The inverse Hessian is a multiple of the identity plus rank one.
 
     Parameters
@@ -37,48 +38,13 @@ class Ball(Domain):
         self.radius = float(as_vector(radius, "radius")[0])
         if not self.radius > 0:
             raise InvalidDomainError(f"the radius of a ball must be positive, got {self.radius!r}.")
-        if center is None and d is not None:
-            check_dimension(d)
-            center = np.zeros(d)
-        self._center = None if center is None else as_vector(center, "center")
-        if d is not None and d != self.dimension:
-            raise InvalidDomainError(f"d = {d} contradicts a center with {self.dimension} coordinates.")
-
-    @property
-    def center(self) -> Array:
-        """The centre (d,)."""
-        if self._center is None:
-            raise SpecificationError(
-                f"the dimension of {self!r} is open: give it a center or d=, or fit an estimator on it."
-            )
-        return self._center
+        super().__init__(center, d)
 
     def for_columns(self, n_columns: int) -> Ball:
         return self if self._center is not None else Ball(self.radius, d=n_columns)
 
     def __repr__(self) -> str:
-        if self._center is None:
-            return f"Ball(radius={self.radius!r})"
-        where = f"d={self.dimension}" if not self._center.any() else f"center={self._center.tolist()}"
-        return f"Ball(radius={self.radius!r}, {where})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ball) and self.radius == other.radius and repr(self) == repr(other)
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    @property
-    def dimension(self) -> int:
-        return int(self.center.size)
-
-    @property
-    def is_bounded(self) -> bool:
-        return True
-
-    @property
-    def has_boundary(self) -> bool:
-        return True
+        return f"Ball(radius={self.radius!r}{self._where()})"
 
     def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
         return [f"distance from the center < {self.radius:.6g}"]
@@ -130,20 +96,10 @@ class Ball(Domain):
         return self.center + offset * np.minimum(1.0, largest / np.where(r > 0, r, 1.0))
 
     def affine_image(self, B: Array, c: Array) -> Domain:
-        B, c = check_affine(B, c, self.dimension)
-        square = B.T @ B
-        scale = square[0, 0]
-        if not np.allclose(square, scale * np.eye(self.dimension), rtol=1e-10, atol=1e-12 * scale):
-            raise SpecificationError(
-                "this map turns the ball into an ellipsoid; only rotations with one scale keep it a ball. "
-                "Transform the data instead, fit on a ball and map the estimate back."
-            )
-        return Ball(self.radius * float(np.sqrt(scale)), B @ self.center + c)
+        scale, center = self._similar(B, c)
+        return Ball(self.radius * scale, center)
 
     def coordinate_facets(self) -> dict[int, list[float]] | None:
         if self.dimension == 1:
             return {0: [float(self.center[0] - self.radius), float(self.center[0] + self.radius)]}
-        return None
-
-    def recession(self) -> Array | None:
         return None

@@ -107,7 +107,7 @@ class Violations:
 
 
 class Domain(ABC):
-    """An open convex set Ω ⊂ ℝᵈ (or a flat one, such as the simplex) where the data live."""
+    """An open set Ω ⊂ ℝᵈ (or a flat one, such as the simplex) where the data live: convex, unless it says otherwise."""
 
     @property
     @abstractmethod
@@ -171,6 +171,16 @@ class Domain(ABC):
     def facet_exponents(self, q: float) -> list[FacetExponents]:
         """Exponents of the barrier with 1/ψ'' ~ s^q at each kind of facet; flat facets unless overridden."""
         return [FacetExponents(q, 0.0, q)] if self.has_boundary else []
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether the segment between any two points of the domain stays inside."""
+        return True
+
+    @property
+    def hull(self) -> Domain:
+        """The convex hull: the domain itself, if it is convex."""
+        return self
 
     @property
     def chart(self) -> Chart | None:

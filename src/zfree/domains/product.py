@@ -49,6 +49,14 @@ class Product(Domain):
         return any(f.has_boundary for f in self.factors)
 
     @property
+    def is_convex(self) -> bool:
+        return all(f.is_convex for f in self.factors)
+
+    @property
+    def hull(self) -> Domain:
+        return self if self.is_convex else Product([f.hull for f in self.factors])
+
+    @property
     def chart(self) -> Chart | None:
         charts = [f.chart for f in self.factors]
         if not any(charts):

@@ -20,7 +20,7 @@ from zfree.errors import (
     warn,
 )
 from zfree.estimators.boundary import keep_inside
-from zfree.estimators.choice import GeneratorLike, check_generator, choose_generator
+from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator
 from zfree.estimators.combined import combined_estimate, with_j_test
 from zfree.estimators.extremes import within_range
 from zfree.estimators.validation import (
@@ -98,17 +98,17 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         self
         """
         data, notes = self._read(X, sample_weight)
-        check_generator(self.generator)
+        asked = as_generator(self.generator)
         with within_range(data.domain, data.X, data.columns):
             problem, restriction = self._pose(data)
             with blas_threads_for(problem.model.n_parameters):
                 generator, selection = choose_generator(
-                    self.generator, problem, restriction, self.ridge, self.target, self._known_best()
+                    asked, problem, restriction, self.ridge, self.target, self._known_best()
                 )
                 problem = replace(problem, generator=generator)
-                if isinstance(self.generator, Combined):
+                if isinstance(asked, Combined):
                     result = combined_estimate(
-                        self.generator,
+                        asked,
                         problem,
                         restriction,
                         self.ridge,
@@ -143,9 +143,10 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         orders = boundary_orders(problem, result.working_theta, restriction)
         verdict = judge(generator.decay(domain), orders)
         if not vanishing.holds:
+            remedy = "a Barrier" if domain.is_convex else "BoundaryDistance()"
             warn(
                 f"{generator!r} does not vanish on the boundary of {domain!r} ({vanishing.reason}): the estimate is "
-                "inconsistent, it does not converge to the truth however many rows there are. Use a Barrier.",
+                f"inconsistent, it does not converge to the truth however many rows there are. Use {remedy}.",
                 InconsistentGeneratorWarning,
             )
             return result.with_note("inconsistent: the generator does not vanish on the boundary.")

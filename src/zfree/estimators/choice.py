@@ -6,30 +6,43 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from zfree.domains import Domain
 from zfree.errors import SelectionWarning, SpecificationError, warn
-from zfree.generators import Barrier, Combined, Generator, Identity
-from zfree.inference import FamilySearch, Selection, Target, Trial, best_of, boundary_orders, judge, prepare
+from zfree.generators import Barrier, BoundaryDistance, Combined, Generator, Identity, SectionDistance, named
+from zfree.inference import (
+    FamilySearch,
+    Selection,
+    Target,
+    Trial,
+    best_of,
+    boundary_orders,
+    judge,
+    prepare,
+    safe_generator,
+)
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
-GeneratorLike = Generator | Sequence[Generator] | Combined | str
-"""A generator, a list to choose from, several combined, or ``"auto"``."""
+GeneratorLike = Generator | Sequence[Generator | str] | Combined | str
+"""A generator or its name, a list to choose from, several combined, or ``"auto"``."""
 
 
-def check_generator(generator: Any) -> None:
-    """A generator, a non-empty list of them, several combined, or the word auto."""
-    if isinstance(generator, Generator | Combined) or (isinstance(generator, str) and generator == "auto"):
-        return
-    if isinstance(generator, list | tuple) and generator and all(isinstance(g, Generator) for g in generator):
-        return
+def as_generator(asked: Any) -> Generator | Sequence[Generator] | Combined | str:
+    """What was asked for, with names replaced by the generators they stand for; an error for anything else."""
+    if isinstance(asked, Generator | Combined) or (isinstance(asked, str) and asked == "auto"):
+        return asked
+    if isinstance(asked, str):
+        return named(asked)
+    if isinstance(asked, list | tuple) and asked and all(isinstance(g, Generator | str) for g in asked):
+        return [named(g) if isinstance(g, str) else g for g in asked]
     raise SpecificationError(
-        'generator must be "auto", a generator such as zf.Barrier(power=4/3), a list of generators to choose from, or '
-        f"zf.Combined, got {generator!r}."
+        'generator must be "auto", a generator such as zf.Barrier(power=4/3), a name such as "truncated-sm", a list of '
+        f"generators to choose from, or zf.Combined, got {asked!r}."
     )
 
 
 def choose_generator(
-    asked: GeneratorLike,
+    asked: Generator | Sequence[Generator] | Combined | str,
     problem: Problem,
     restriction: Restriction,
     ridge: float,
@@ -53,9 +66,12 @@ def choose_generator(
     if isinstance(asked, Generator):
         return asked, None
     if not restriction.free.any():
-        return Barrier.log(det_power=0.0), None  # nothing is estimated
+        return safe_generator(problem.domain), None  # nothing is estimated
     if isinstance(asked, Combined):
         asked = "auto" if asked.generators is None else asked.generators
+    remark = ""
+    if isinstance(asked, str) and not problem.domain.is_convex:
+        asked, remark = _distances(problem.domain), "barriers need a convex domain"
     if isinstance(asked, str):
         remark = "known to be maximum likelihood"
         if not problem.domain.has_boundary:
@@ -67,7 +83,7 @@ def choose_generator(
     label = target if isinstance(target, str) else "a target matrix"
     if not isinstance(asked, str):
         trials, best = best_of(search, asked)
-        return best.generator, Selection(best.generator, best.criterion, tuple(trials), label)
+        return best.generator, Selection(best.generator, best.criterion, tuple(trials), label, remark)
     family = FamilySearch(search)
     trials, best = family.run()
     for _ in range(3):
@@ -89,11 +105,19 @@ def choose_generator(
     return best.generator, Selection(best.generator, best.criterion, tuple(trials), label, remark)
 
 
-def companions(leader: Generator, heavy_tailed: bool) -> list[Generator]:
+def _distances(domain: Domain) -> list[Generator]:
+    """What vanishes on a boundary that is not that of a convex set; on a line the two are one."""
+    return [BoundaryDistance()] if domain.dimension == 1 else [BoundaryDistance(), SectionDistance("x")]
+
+
+def companions(leader: Generator, domain: Domain, heavy_tailed: bool) -> list[Generator]:
     """Generators to hold against `leader`: faster decay, and some weight on the determinant.
 
-    Faster decay also means more weight far out, which the tails of some models (the log-normal) do not bear.
+    Faster decay also means more weight far out, which the tails of some models (the log-normal) do not bear. Barriers need a
+    convex domain; elsewhere there are distances only.
     """
+    if not domain.is_convex:
+        return [SectionDistance("x^2"), *(g for g in _distances(domain) if g != leader)]
     p, gamma = (leader.power, leader.det_power) if isinstance(leader, Barrier) else (1.0, 0.0)
     step = 0.3 if heavy_tailed else 0.6
     return [Barrier(round(p - step, 4), gamma), Barrier(round(p - 0.2, 4), round(gamma + 0.25, 4))]

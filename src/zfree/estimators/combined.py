@@ -49,7 +49,7 @@ def _members(asked: Combined, problem: Problem, search: Search) -> list[Generato
     """The others, all of them valid for this model: one biased equation would spoil the rest."""
     leader = problem.generator
     if asked.generators is None:
-        return companions(leader, problem.model.heavy_tailed)
+        return companions(leader, problem.domain, problem.model.heavy_tailed)
     others = [g for g in asked.generators if g != leader]
     for g in others:
         trial, _ = search.look(g, any_rows=True)
@@ -76,8 +76,9 @@ def _opponents(problem: Problem) -> list[Generator]:
     the test keeps its size only if both are well away from it.
     """
     leader = problem.generator
-    if not problem.model.heavy_tailed or not isinstance(leader, Barrier):
-        return [leader, companions(leader, heavy_tailed=False)[0]]
+    domain = problem.domain
+    if not problem.model.heavy_tailed or not isinstance(leader, Barrier) or not domain.is_convex:
+        return [leader, companions(leader, domain, heavy_tailed=False)[0]]
     if problem.model.boundary_orders(np.ones(problem.model.n_parameters)) == ():
         return [leader, Barrier(round(leader.power + 0.3, 4), leader.det_power)]  # no such limit, only tails far out
     return [Barrier(round(leader.power - shift, 4), leader.det_power) for shift in (0.6, 0.9)]

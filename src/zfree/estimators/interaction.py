@@ -24,8 +24,9 @@ class LogNormal(_GaussianEstimator):
 
     Parameters
     ----------
-    generator : Generator, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from; or several combined.
+    generator : Generator, str, list of Generator, Combined or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
+        choose from; or several combined.
     structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps
         See :class:`TruncatedGaussian`.
 
@@ -99,8 +100,9 @@ class PowerInteraction(_PairwiseEstimator):
     ----------
     a, b : float
         Exponents ≥ 0; 0 stands for the logarithm.
-    generator : Generator, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from; or several combined.
+    generator : Generator, str, list of Generator, Combined or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
+        choose from; or several combined.
     structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps
         See :class:`TruncatedGaussian`.
 

@@ -20,7 +20,7 @@ from zfree.errors import (
     ZfreeWarning,
 )
 from zfree.estimators.base import ScoreMatchingEstimator
-from zfree.generators import Generator
+from zfree.generators import Generator, named
 from zfree.inference import Candidate, Ranking, Target, leave_out_criteria, log_ratio_error, weight_matrix
 from zfree.moments import Problem
 from zfree.solvers import Restriction
@@ -30,7 +30,7 @@ from zfree.threads import blas_threads_for
 def rank(
     estimator: ScoreMatchingEstimator,
     X: Any,
-    candidates: Sequence[Generator],
+    candidates: Sequence[Generator | str],
     *,
     target: Target = "natural",
     sample_weight: Any = None,
@@ -42,7 +42,8 @@ def rank(
     estimator : estimator
         Says which model and domain; its own generator is ignored.
     X : array_like
-    candidates : sequence of Generator
+    candidates : sequence of Generator or str
+        Generators, or their names (:func:`zfree.named`).
     target : str or array_like
         What is compared: ``"natural"`` is the paper's Tr(Σ̂), which depends on units; ``"information"`` does not; or a
         parametrisation of the model, or a matrix.
@@ -66,7 +67,8 @@ def rank(
     if not candidates:
         raise SpecificationError("candidates is empty: give at least one generator, such as zf.Barrier().")
     fitted = []
-    for generator in candidates:
+    for candidate in candidates:
+        generator = named(candidate) if isinstance(candidate, str) else candidate
         if not isinstance(generator, Generator):
             raise SpecificationError(f"every candidate must be a generator such as zf.Barrier(), got {generator!r}.")
         fitted.append(_fit(estimator, X, generator, sample_weight))

@@ -24,8 +24,9 @@ class Dirichlet(ScoreMatchingEstimator):
 
     Parameters
     ----------
-    generator : Generator, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from; or several combined.
+    generator : Generator, str, list of Generator, Combined or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
+        choose from; or several combined.
     domain : Simplex, optional
         The simplex of as many parts as there are columns; pass one to set the tolerance on the sums.
     fixed : dict, optional
@@ -137,8 +138,9 @@ class Exponential(_OrthantEstimator):
 
     Parameters
     ----------
-    generator : Generator, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from; or several combined.
+    generator : Generator, str, list of Generator, Combined or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
+        choose from; or several combined.
     fixed, ridge, target, boundary, boundary_eps
         See :class:`Dirichlet`.
 
@@ -177,8 +179,9 @@ class Gamma(_OrthantEstimator):
 
     Parameters
     ----------
-    generator : Generator, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator; or a list of them to choose from; or several combined.
+    generator : Generator, str, list of Generator, Combined or "auto"
+        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
+        choose from; or several combined.
     fixed, ridge, target, boundary, boundary_eps
         See :class:`Dirichlet`.
 

@@ -6,8 +6,10 @@ from zfree.generators.boundary import BoundaryDistance
 from zfree.generators.combined import Combined
 from zfree.generators.custom import Custom
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
+from zfree.generators.named import NAMED, named
 
 __all__ = [
+    "NAMED",
     "Barrier",
     "BoundaryDistance",
     "Combined",
@@ -19,4 +21,5 @@ __all__ = [
     "Identity",
     "SectionDistance",
     "Vanishing",
+    "named",
 ]

@@ -93,6 +93,8 @@ class Barrier(Generator):
 
     def vanishing(self, domain: Domain) -> Vanishing:
         phi = self._phi()
+        if not domain.is_convex and not isinstance(phi, ConvexFunction):
+            return Vanishing(False, "a barrier needs a convex domain")
         decays = phi.vanishing if isinstance(phi, ConvexFunction) else phi.decay * (1.0 + self.det_power) > 0
         if decays:
             return Vanishing(True)

@@ -8,7 +8,7 @@ from zfree.inference.family import FamilySearch
 from zfree.inference.normalisable import is_normalisable
 from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult, Parameters, WaldTest
-from zfree.inference.selection import Search, Selection, Trial, best_of, prepare
+from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
 from zfree.inference.summary import Summary
 from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
 
@@ -39,6 +39,7 @@ __all__ = [
     "log_ratio_error",
     "prepare",
     "required_decay",
+    "safe_generator",
     "stack",
     "weight_matrix",
 ]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.domains import Domain
 from zfree.errors import MissingDependencyError, NotConvexError, SingularMomentsError, SpecificationError
-from zfree.generators import Barrier, Generator
+from zfree.generators import Barrier, BoundaryDistance, Generator
 from zfree.inference.boundary import boundary_orders, judge
 from zfree.inference.criterion import Measured, Target, measure, weight_matrix
 from zfree.models import BoundaryOrder
@@ -107,9 +108,12 @@ class Search:
 
         `any_rows` accepts one that rests on a handful of rows, `any_variance` one whose variance may be infinite.
         """
-        verdict = judge(generator.decay(self.problem.domain), self.orders)
-        if not generator.check(self.problem.domain).holds:
-            return Trial(generator, np.inf, 0.0, "does not vanish on the boundary"), None
+        domain = self.problem.domain
+        verdict, vanishing = judge(generator.decay(domain), self.orders), generator.check(domain)
+        if not vanishing.holds:
+            # On a convex domain the reason is plain; elsewhere it may be that there is no such generator.
+            why = "" if domain.is_convex else f" ({vanishing.reason})"
+            return Trial(generator, np.inf, 0.0, "does not vanish on the boundary" + why), None
         if not verdict.finite_variance and not any_variance:
             return Trial(generator, np.inf, 0.0, "no finite variance"), None
         problem = replace(self.problem, generator=generator)
@@ -127,9 +131,14 @@ class Search:
         return Trial(generator, measured.criterion, measured.effective_rows), measured
 
 
+def safe_generator(domain: Domain) -> Generator:
+    """One that vanishes on the whole boundary, and fast where that can be had: barriers need a convex domain."""
+    return Barrier.log(det_power=0.0) if domain.is_convex else BoundaryDistance()
+
+
 def prepare(problem: Problem, restriction: Restriction, ridge: float, target: Target) -> Search:
     """Fit once with a generator that is valid whatever the data, to learn the boundary's exponents and the weight matrix."""
-    safe = replace(problem, generator=Barrier.log(det_power=0.0))
+    safe = replace(problem, generator=safe_generator(problem.domain))
     theta = solve(safe.moments(), restriction, problem.model.names, ridge, quiet=True).theta
     orders = boundary_orders(problem, theta, restriction)
     return Search(problem, restriction, ridge, weight_matrix(target, problem, restriction, theta), orders)

@@ -10,9 +10,11 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.samplers.truncated_normal import truncated_normal
 
-PILOT = 4096
-ENOUGH = 0.005
-"""Share of proposals that must fall inside for rejection to be used."""
+PILOT = 8192
+ENOUGH = 0.001
+"""Share of the first proposals that must fall inside for rejection to be used."""
+BATCH = 500_000
+"""Proposals drawn at a time."""
 CHAINS, BURN_IN, THIN = 1024, 200, 5
 """Gibbs: chains run side by side, sweeps thrown away, sweeps between draws that are kept."""
 
@@ -40,7 +42,8 @@ def sample_gaussian(
     -------
     ndarray of shape (n, d)
         Exact and independent if rejection is possible. Otherwise the states of many Gibbs chains, whose full
-        conditionals are exact truncated normals on each coordinate's section of the domain.
+        conditionals are exact truncated normals on each coordinate's section of the domain. On a domain that is not
+        convex the chains run on its convex hull, and the states inside the domain are kept.
     """
     mu, K = np.asarray(mean, dtype=float), np.asarray(precision, dtype=float)
     if n < 1 or K.shape != (domain.dimension, domain.dimension) or mu.shape != (domain.dimension,):
@@ -56,8 +59,7 @@ def sample_gaussian(
         rate = len(kept[0]) / PILOT
         if rate >= ENOUGH:
             while (missing := n - sum(map(len, kept))) > 0:
-                size = min(int(1.1 * missing / rate) + 100, 500_000)
-                draws = mu + rng.standard_normal((size, len(mu))) @ root
+                draws = mu + rng.standard_normal((_batch(missing, rate), len(mu))) @ root
                 kept.append(draws[domain.contains(draws)])
             return np.concatenate(kept)[:n]
     elif not domain.is_bounded:
@@ -65,7 +67,29 @@ def sample_gaussian(
             f"K is not positive definite and {domain!r} is unbounded: there may be nothing to sample from. "
             "Fit with positive_definite=True."
         )
-    return _gibbs(domain, mu, K, n, rng)
+    return _gibbs(domain, mu, K, n, rng) if domain.is_convex else _gibbs_on_hull(domain, mu, K, n, rng)
+
+
+def _batch(missing: int, rate: float) -> int:
+    """How many proposals to draw so that, most likely, `missing` of them are kept."""
+    return min(int(1.1 * missing / rate) + 100, BATCH)
+
+
+def _gibbs_on_hull(domain: Domain, mean: Array, K: Array, n: int, rng: np.random.Generator) -> Array:
+    """Chains that move one coordinate at a time could not leave a piece of the domain; on its convex hull they can."""
+    hull = domain.hull
+    pilot = _gibbs(hull, mean, K, max(n, PILOT), rng)
+    kept = [pilot[domain.contains(pilot)]]
+    rate = len(kept[0]) / len(pilot)
+    if not rate:
+        raise SpecificationError(
+            f"none of {len(pilot)} draws on the convex hull of {domain!r} falls inside it: nearly all of this Gaussian is "
+            "in the gaps. Check the mean, the precision and the domain, or sample from one piece of it."
+        )
+    while (missing := n - sum(map(len, kept))) > 0:
+        draws = _gibbs(hull, mean, K, _batch(missing, rate), rng)
+        kept.append(draws[domain.contains(draws)])
+    return np.concatenate(kept)[:n]
 
 
 def _gibbs(domain: Domain, mean: Array, K: Array, n: int, rng: np.random.Generator) -> Array:

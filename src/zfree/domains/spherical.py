@@ -1,0 +1,71 @@
+"""Domains bounded by spheres around one centre: everything that does not depend on how many."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Array
+from zfree.domains.base import Domain, check_affine
+from zfree.domains.validation import as_vector, check_dimension
+from zfree.errors import InvalidDomainError, SpecificationError
+
+
+class Spherical(Domain):
+    """A bounded domain around a centre, whose dimension may be left open until there are data."""
+
+    def __init__(self, center: ArrayLike | None, d: int | None) -> None:
+        if center is None and d is not None:
+            check_dimension(d)
+            center = np.zeros(d)
+        self._center = None if center is None else as_vector(center, "center")
+        if d is not None and d != self.dimension:
+            raise InvalidDomainError(f"d = {d} contradicts a center with {self.dimension} coordinates.")
+
+    @property
+    def center(self) -> Array:
+        """The centre (d,)."""
+        if self._center is None:
+            raise SpecificationError(
+                f"the dimension of {self!r} is open: give it a center or d=, or fit an estimator on it."
+            )
+        return self._center
+
+    def _where(self) -> str:
+        """The centre as the last arguments of a constructor."""
+        if self._center is None:
+            return ""
+        return f", d={self._center.size}" if not self._center.any() else f", center={self._center.tolist()}"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    @property
+    def dimension(self) -> int:
+        return int(self.center.size)
+
+    @property
+    def is_bounded(self) -> bool:
+        return True
+
+    @property
+    def has_boundary(self) -> bool:
+        return True
+
+    def recession(self) -> Array | None:
+        return None
+
+    def _similar(self, B: Array, c: Array) -> tuple[float, Array]:
+        """Factor of all lengths, and the new centre, under a map that keeps spheres spheres."""
+        B, c = check_affine(B, c, self.dimension)
+        square = B.T @ B
+        scale = square[0, 0]
+        if not np.allclose(square, scale * np.eye(self.dimension), rtol=1e-10, atol=1e-12 * scale):
+            raise SpecificationError(
+                "this map turns spheres into ellipsoids; only rotations with one scale keep them spheres. "
+                f"Transform the data instead, fit on {self!r} and map the estimate back."
+            )
+        return float(np.sqrt(scale)), B @ self.center + c
