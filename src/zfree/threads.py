@@ -17,6 +17,11 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread."""
+    return _controller().limit(limits=1, user_api="blas")
+
+
 def blas_threads_for(size: int) -> AbstractContextManager[Any]:
     """Limit BLAS to one thread while products of `size` × `size` matrices are formed, if they are small."""
-    return _controller().limit(limits=1, user_api="blas") if TINY <= size < SMALL else nullcontext()
+    return one_blas_thread() if TINY <= size < SMALL else nullcontext()

@@ -1,0 +1,34 @@
+"""Every table and figure of the paper as a command: ``zfree reproduce NAME``."""
+
+from zfree.experiments.base import Experiment
+from zfree.experiments.dirichlet import DirichletSimplex
+from zfree.experiments.exponent import Exponent
+from zfree.experiments.exponential import ExponentialRate
+from zfree.experiments.gaussian_orthant import GaussianOrthant
+from zfree.experiments.gaussian_simplex import GaussianSimplex
+from zfree.experiments.nonconvex import NonConvex
+from zfree.experiments.ranking import RankingOfCandidates
+from zfree.experiments.report import Finding, Number, Report
+from zfree.experiments.robustness_dirichlet import RobustnessDirichlet
+from zfree.experiments.robustness_gaussian_orthant import RobustnessGaussianOrthant
+from zfree.experiments.robustness_gaussian_simplex import RobustnessGaussianSimplex
+from zfree.experiments.runner import run
+
+EXPERIMENTS: dict[str, type[Experiment]] = {
+    experiment.name: experiment
+    for experiment in (
+        ExponentialRate,
+        GaussianSimplex,
+        GaussianOrthant,
+        DirichletSimplex,
+        RobustnessGaussianSimplex,
+        RobustnessGaussianOrthant,
+        RobustnessDirichlet,
+        Exponent,
+        NonConvex,
+        RankingOfCandidates,
+    )
+}
+"""By name, in the order of the paper."""
+
+__all__ = ["EXPERIMENTS", "Experiment", "Finding", "Number", "Report", "run"]

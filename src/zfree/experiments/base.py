@@ -1,0 +1,106 @@
+"""An experiment is a frozen dataclass: its fields are the configuration, its methods the trials and the report."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from zfree.errors import SpecificationError
+from zfree.experiments.report import Report
+
+Key = tuple[int, ...]
+"""Which trial: a few whole numbers, such as (sample size, repetition). They seed it."""
+Record = dict[str, Any]
+"""What a trial found, ready for JSON."""
+
+
+@dataclass(frozen=True)
+class Experiment(ABC):
+    """One table or figure of the paper.
+
+    Parameters
+    ----------
+    seed : int
+        Every trial has its own random stream, made of this and the trial's key: results do not depend on the order or
+        the process in which trials are run.
+    """
+
+    seed: int = 0
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    place: ClassVar[str]
+    """Where it is in the paper."""
+    small: ClassVar[dict[str, Any]] = {}
+    """Settings of the quick version."""
+
+    @abstractmethod
+    def plan(self) -> list[Key]:
+        """Every trial, in the order of the results file."""
+
+    @abstractmethod
+    def trial(self, key: Key) -> Record:
+        """Run one trial."""
+
+    @abstractmethod
+    def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
+        """Tables, findings and figure of all trials."""
+
+    def stream(self, *key: int) -> np.random.Generator:
+        """The random numbers that belong to `key`."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+
+    def quick(self) -> Self:
+        """The same with fewer trials, for a first look."""
+        return replace(self, **self.small)
+
+    def with_settings(self, settings: dict[str, str]) -> Self:
+        """The same with some fields changed, their values given as JSON."""
+        known = {f.name: f for f in fields(self)}
+        changed = {}
+        for field, text in settings.items():
+            if field not in known:
+                raise SpecificationError(f"{self.name} has no setting {field!r}; it has {', '.join(known)}.")
+            try:
+                changed[field] = _frozen(json.loads(text))
+            except json.JSONDecodeError as error:
+                raise SpecificationError(
+                    f"{field}={text} is not a number or a list in JSON, such as {field}={json.dumps(getattr(self, field))}."
+                ) from error
+            check_like(field, changed[field], getattr(self, field))
+        return replace(self, **changed)
+
+    def config(self) -> dict[str, Any]:
+        """Name and fields, ready for JSON."""
+        return {"experiment": self.name, **asdict(self)}
+
+    def __str__(self) -> str:
+        return " ".join([self.name, *(f"{k}={json.dumps(v)}" for k, v in asdict(self).items())])
+
+
+def check_like(field: str, value: Any, default: Any) -> None:
+    """Refuse a value of another kind than the default: text for a number, a number for a list, no trials at all."""
+    if isinstance(default, tuple):
+        right = isinstance(value, tuple) and bool(value) and all(_is_like(v, default[0]) for v in value)
+        kind = "a list of positive whole numbers" if isinstance(default[0], int) else "a list of numbers"
+    elif isinstance(default, int):
+        right, kind = _is_like(value, default) or (field == "seed" and value == 0), "a positive whole number"
+    else:
+        right, kind = isinstance(value, tuple) or _is_like(value, default), "a number, or a list of them"
+    if not right:
+        raise SpecificationError(f"{field} must be {kind}, such as {json.dumps(default)}; got {json.dumps(value)}.")
+
+
+def _is_like(value: Any, default: float) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) and value > 0 if isinstance(default, int) else True
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value

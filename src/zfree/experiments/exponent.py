@@ -1,0 +1,109 @@
+"""The exponent of the power barrier on the positive orthant (appendix, "Effect of Power Barrier Exponent")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.comparison import gather
+from zfree.experiments.gaussian_orthant import GaussianOrthant
+from zfree.experiments.paper import EXPONENT
+from zfree.experiments.report import Finding, Number, Report, short
+from zfree.experiments.settings import AUTO, GaussianSetting
+from zfree.generators import Barrier
+
+BASELINE = "h₁"
+GAMMAS = {0.5: "γ = ½ (the paper)", 0.0: "γ = 0"}
+
+
+@dataclass(frozen=True)
+class Exponent(Experiment):
+    """Median and inter-quartile range of the squared errors against p, for det(H)^(−γ) with γ = ½ and without it."""
+
+    exponents: tuple[float, ...] = (0.2, 0.5, 0.8, 1.2, 4 / 3, 1.6, 1.8)
+    trials: int = 50
+    size: int = 800
+    dimension: int = 10
+    mean: float | tuple[float, ...] = 0.1
+    precision: float | tuple[float, ...] = 100.0
+
+    name = "exponent"
+    title = "The exponent of the power barrier"
+    place = "Appendix, figure of the exponent ablation"
+    small: ClassVar[dict[str, Any]] = {"trials": 10}
+
+    def setting(self) -> GaussianSetting:
+        return GaussianOrthant(dimension=self.dimension, mean=self.mean, precision=self.precision).setting()
+
+    def plan(self) -> list[Key]:
+        return [(self.size, trial) for trial in range(self.trials)]
+
+    def trial(self, key: Key) -> Record:
+        setting = self.setting()
+        X = setting.draw(self.size, self.stream(*key))
+        sweep = {
+            label: [setting.errors_of(setting.estimator(Barrier(p, gamma)).fit(X)) for p in self.exponents]
+            for gamma, label in GAMMAS.items()
+        }
+        return {"sweep": sweep, "errors": setting.errors((BASELINE, AUTO), X)}
+
+    def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
+        blocks = self.setting().blocks
+        sweep = {
+            (block, label): np.array([[e[block] for e in r["sweep"][label]] for _, r in records])
+            for block in blocks
+            for label in GAMMAS.values()
+        }
+        flat = {(b, c): gather([r["errors"][c][b] for _, r in records]) for b in blocks for c in (BASELINE, AUTO)}
+        numbers: list[Number] = []
+        findings: list[Finding] = []
+        for block in blocks:
+            title = f"Squared error of {block}, N = {self.size}, {self.trials} trials"
+            for gamma, label in GAMMAS.items():
+                for p, errors in zip(self.exponents, sweep[block, label].T, strict=True):
+                    paper = EXPONENT[block].get(p) if gamma == 0.5 else None
+                    numbers += _quartiles(title, f"p = {short(p)}, {label}", errors, paper)
+            for name in (BASELINE, AUTO):
+                numbers += _quartiles(title, name, flat[block, name])
+            findings.append(self._valley(block, np.median(sweep[block, GAMMAS[0.5]], axis=0)))
+        return Report(numbers, findings, lambda: self._figure(sweep, flat, blocks))
+
+    def _valley(self, block: str, medians: Array) -> Finding:
+        p = np.array(self.exponents)
+        best = int(np.argmin(medians))
+        holds = 4 / 3 - 1e-9 <= p[best] <= 1.7 and 0 < best < len(p) - 1
+        detail = ", ".join(f"{short(e)} at p = {short(q)}" for q, e in zip(p, medians, strict=True))
+        return Finding(
+            f"the median error of {block} is smallest between p = 4/3 and 1.7, larger on both sides",
+            bool(holds),
+            detail,
+        )
+
+    def _figure(self, sweep: dict[Any, Array], flat: dict[Any, Array], blocks: Sequence[str]) -> Any:
+        from zfree.plotting.trials import band, colors, panels
+
+        figure, axes = panels(len(blocks))
+        ends = [min(self.exponents), max(self.exponents)]
+        for ax, block in zip(axes, blocks, strict=True):
+            color = colors([*GAMMAS.values(), "", BASELINE, AUTO])
+            for label in GAMMAS.values():
+                band(ax, self.exponents, list(sweep[block, label].T), label, color[label])
+            for name in (BASELINE, AUTO):
+                band(ax, ends, [flat[block, name]] * 2, name, color[name], "--")
+            ax.set(xlabel="exponent p", ylabel=f"squared error of {block}", yscale="log")
+        axes[0].legend(frameon=False, fontsize="small")
+        return figure
+
+
+def _quartiles(title: str, row: str, errors: Array, paper: float | None = None) -> list[Number]:
+    low, middle, high = np.quantile(errors, [0.25, 0.5, 0.75])
+    return [
+        Number(title, row, "median", float(middle), paper),
+        Number(title, row, "lower quartile", float(low)),
+        Number(title, row, "upper quartile", float(high)),
+    ]

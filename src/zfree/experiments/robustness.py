@@ -1,0 +1,131 @@
+"""Win rates and average ranks over many truths (appendix, "Robustness Across Diverse Ground Truth Parameter Initializations")."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.stats import rankdata
+
+from zfree.arrays import Array
+from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.comparison import gather
+from zfree.experiments.paper import RobustnessTable
+from zfree.experiments.report import Finding, Number, Report, short
+from zfree.experiments.settings import AUTO, COMBINED, Setting
+
+COLUMNS = ("win rate", "average rank", "median error")
+
+
+@dataclass(frozen=True)
+class Robustness(Experiment):
+    """Many truths, many trials of each; a truth is won by the smallest median squared error over its trials."""
+
+    truths: int = 50
+    trials: int = 50
+    size: int = 800
+
+    candidates: ClassVar[tuple[str, ...]]
+    printed: ClassVar[RobustnessTable]
+    champions: ClassVar[dict[str, tuple[str, float]]]
+    """Block → the paper's winner, and the win rate to expect of it."""
+    extra: ClassVar[tuple[str, ...]] = (AUTO, COMBINED)
+    blocks: ClassVar[tuple[str, ...]] = ("μ", "K")
+    small: ClassVar[dict[str, Any]] = {"truths": 6, "trials": 5}
+
+    @abstractmethod
+    def truth(self, rng: np.random.Generator) -> Setting:
+        """A random truth."""
+
+    def plan(self) -> list[Key]:
+        return [(truth, trial) for truth in range(self.truths) for trial in range(self.trials)]
+
+    def trial(self, key: Key) -> Record:
+        setting = _truth(self, key[0])
+        X = setting.draw(self.size, self.stream(*key))
+        return {"errors": setting.errors((*self.candidates, *self.extra), X)}
+
+    def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
+        rows = (*self.candidates, *self.extra)
+        medians = {
+            block: np.array(
+                [
+                    [np.median(gather([r["errors"][c][block] for k, r in records if k[0] == t])) for c in rows]
+                    for t in range(self.truths)
+                ]
+            )
+            for block in self.blocks
+        }
+        numbers, findings = [], []
+        for block, table in medians.items():
+            papers = table[:, : len(self.candidates)]
+            numbers += self._table(f"{block}: the paper's candidates among themselves", block, self.candidates, papers)
+            field = table[:, : len(self.candidates) + 1]
+            numbers += self._table(f"{block}: with auto in the field", block, (*self.candidates, AUTO), field, False)
+            findings += self._findings(block, papers, table)
+            for name in self.extra:
+                if name != AUTO:
+                    error = float(np.median(table[:, rows.index(name)]))
+                    numbers.append(Number(f"{block}: for reference", name, "median error", error))
+        return Report(numbers, findings, lambda: self._figure(medians, rows), self.remarks())
+
+    def remarks(self) -> tuple[str, ...]:
+        """Words that belong to the tables."""
+        return (
+            f"A truth is won by the estimator with the smallest median squared error over its {self.trials} trials at "
+            f"N = {self.size}; {self.truths} truths.",
+        )
+
+    def _table(
+        self, title: str, block: str, names: Sequence[str], medians: Array, compared: bool = True
+    ) -> list[Number]:
+        rank = rankdata(medians, axis=1)
+        wins = np.mean((medians == medians.min(axis=1, keepdims=True)) & (rank == 1.0), axis=0)
+        measured = np.stack([wins, rank.mean(axis=0), np.median(medians, axis=0)], axis=1)
+        return [
+            Number(title, name, column, float(value), paper)
+            for name, values in zip(names, measured, strict=True)
+            for column, value, paper in zip(
+                COLUMNS, values, self.printed[block].get(name, (None,) * 3) if compared else (None,) * 3, strict=True
+            )
+        ]
+
+    def _findings(self, block: str, papers: Array, table: Array) -> list[Finding]:
+        found = []
+        if block in self.champions:
+            winner, bar = self.champions[block]
+            rate = float(np.mean(papers.argmin(axis=1) == self.candidates.index(winner)))
+            found.append(
+                Finding(
+                    f"{winner} wins at least {bar:.0%} of the truths on {block} among the paper's candidates",
+                    rate >= bar,
+                    f"{rate:.2f}, the paper {self.printed[block][winner][0]:.2f}",
+                )
+            )
+        rate = float(np.mean(table[:, len(self.candidates)] < papers.min(axis=1)))
+        ratio = float(np.median(table[:, len(self.candidates)] / papers.min(axis=1)))
+        found.append(
+            Finding(
+                f"auto wins at least 80% of the truths on {block} against all of them together",
+                rate >= 0.8,
+                f"{rate:.2f}; its error is {short(ratio)} times that of the best other, in the median",
+            )
+        )
+        return found
+
+    def _figure(self, medians: dict[str, Array], rows: Sequence[str]) -> Any:
+        from zfree.plotting.trials import boxes
+
+        return boxes(
+            {b: {f"{self.truths} truths": {c: m[:, j] for j, c in enumerate(rows)}} for b, m in medians.items()},
+            "median squared error of {}",
+        )
+
+
+@lru_cache(maxsize=4)
+def _truth(experiment: Robustness, number: int) -> Setting:
+    return experiment.truth(experiment.stream(number))

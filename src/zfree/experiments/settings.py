@@ -1,0 +1,168 @@
+"""Models with a known truth: draws from them, and the errors of every contender on one data set."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains import Domain
+from zfree.errors import SpecificationError, ZfreeError
+from zfree.estimators import Dirichlet, TruncatedGaussian
+from zfree.generators import Combined, Generator, named
+from zfree.likelihood import dirichlet_mle, monte_carlo_mle
+from zfree.models import PairwiseModel
+from zfree.samplers import sample_gaussian
+
+GENERATORS: dict[str, str] = {
+    "φ₁": "phi1",
+    "φ₂": "phi2",
+    "φ₃": "phi3",
+    "truncated SM": "truncated-sm",
+    "GSM CD": "gsm-cd",
+    "h₁": "h1",
+    "h₂": "h2",
+}
+"""The paper's candidates by the names its tables use."""
+AUTO, COMBINED, MLE = "auto", "combined", "MLE"
+POOL = 20_000
+"""Draws at the truth for the Monte-Carlo likelihood of a truncated Gaussian."""
+
+Errors = dict[str, float | None]
+"""Squared error of each block of parameters; None where there is no estimate."""
+
+
+def generator_of(contender: str) -> Generator | Combined | str:
+    """What to pass to an estimator for a row of a table."""
+    if contender == AUTO:
+        return "auto"
+    return Combined() if contender == COMBINED else named(GENERATORS[contender])
+
+
+class Setting(ABC):
+    """A truth, and how to measure distance from it."""
+
+    blocks: tuple[str, ...]
+    """The blocks of parameters whose squared errors are reported."""
+
+    @abstractmethod
+    def draw(self, n: int, rng: np.random.Generator) -> Array:
+        """`n` rows from the truth."""
+
+    @abstractmethod
+    def estimator(self, generator: Generator | Combined | str) -> Any:
+        """The estimator of this model with a generator."""
+
+    @abstractmethod
+    def errors_of(self, fitted: Any) -> Errors:
+        """Squared errors of a fitted estimator, summed over the entries of each block as in the paper."""
+
+    @abstractmethod
+    def likelihood_errors(self, X: Array) -> Errors:
+        """Squared errors of maximum likelihood."""
+
+    def errors(self, contenders: Sequence[str], X: Array) -> dict[str, Errors]:
+        """Squared errors of several contenders on the same rows."""
+        return {name: self._errors(name, X) for name in contenders}
+
+    def _errors(self, contender: str, X: Array) -> Errors:
+        try:
+            if contender == MLE:
+                found = self.likelihood_errors(X)
+            else:
+                found = self.errors_of(self.estimator(generator_of(contender)).fit(X))
+        except ZfreeError:
+            found = {}
+        return {block: finite(found.get(block)) for block in self.blocks}
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianSetting(Setting):
+    """A Gaussian restricted to a domain: errors ‖μ̂ − μ‖² and ‖K̂ − K‖²_F."""
+
+    domain: Domain
+    mean: Array
+    precision: Array
+
+    blocks = ("μ", "K")
+
+    def draw(self, n: int, rng: np.random.Generator) -> Array:
+        return sample_gaussian(self.domain, self.mean, self.precision, n, rng)
+
+    def estimator(self, generator: Generator | Combined | str) -> TruncatedGaussian:
+        return TruncatedGaussian(domain=self.domain, generator=generator)
+
+    def errors_of(self, fitted: Any) -> Errors:
+        return self._distance(fitted.mean_, fitted.precision_)
+
+    def likelihood_errors(self, X: Array) -> Errors:
+        d = len(self.mean)
+        model = PairwiseModel([f"x{j + 1}" for j in range(d)])
+        truth = np.concatenate([self.precision[model.rows, model.cols], self.precision @ self.mean])
+        theta = monte_carlo_mle(model, X, _pool(self), truth)
+        K = model.matrix(theta)
+        mean = np.asarray(np.linalg.solve(K, theta[len(model.rows) :]), dtype=np.float64)
+        return self._distance(mean, K)
+
+    def _distance(self, mean: Array, precision: Array) -> Errors:
+        return {
+            "μ": float(np.sum((mean - self.mean) ** 2)),
+            "K": float(np.sum((precision - self.precision) ** 2)),
+        }
+
+
+@lru_cache(maxsize=2)
+def _pool(setting: GaussianSetting) -> Array:
+    return setting.draw(POOL, np.random.default_rng(0))
+
+
+@dataclass(frozen=True, eq=False)
+class DirichletSetting(Setting):
+    """A Dirichlet distribution: error ‖α̂ − α‖²."""
+
+    alpha: Array
+
+    blocks = ("α",)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Array:
+        return rng.dirichlet(self.alpha, n)
+
+    def estimator(self, generator: Generator | Combined | str) -> Dirichlet:
+        return Dirichlet(generator=generator)
+
+    def errors_of(self, fitted: Any) -> Errors:
+        return {"α": float(np.sum((fitted.alpha_ - self.alpha) ** 2))}
+
+    def likelihood_errors(self, X: Array) -> Errors:
+        return {"α": float(np.sum((dirichlet_mle(X) - self.alpha) ** 2))}
+
+
+def as_mean(value: Any, d: int) -> Array:
+    """A location of `d` coordinates from one number or `d`."""
+    mean = np.asarray(value, dtype=float)
+    if mean.shape not in ((), (d,)):
+        raise SpecificationError(f"mean must be one number or {d} of them, got {value!r}.")
+    return np.broadcast_to(mean, (d,)).copy()
+
+
+def as_precision(value: Any, d: int) -> Array:
+    """A d × d precision from one number k (k I), `d` numbers (a diagonal) or the matrix."""
+    K = np.asarray(value, dtype=float)
+    if K.ndim < 2 and K.shape in ((), (d,)):
+        K = np.diag(np.broadcast_to(K, (d,)))
+    if K.shape != (d, d) or not np.array_equal(K, K.T) or np.linalg.eigvalsh(K)[0] <= 0:
+        raise SpecificationError(
+            f"precision must be a positive number, {d} of them or a positive-definite {d} × {d} matrix, got {value!r}."
+        )
+    return K
+
+
+def finite(value: float | None) -> float | None:
+    """A number, or None for what JSON has no word for."""
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,90 @@
+"""Errors of many trials: box plots and bands on a logarithmic axis, and saving them reproducibly."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.errors import MissingDependencyError
+
+PALETTE = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#999999", "#AA9900")
+"""Distinguishable with any colour vision (after Okabe and Ito)."""
+OURS = {"auto": "#D55E00", "combined": "#882255", "MLE": "#000000"}
+"""The rows that every figure has keep their colours."""
+
+
+def colors(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each row."""
+    rest = iter(PALETTE)
+    return {name: OURS[name] if name in OURS else next(rest) for name in names}
+
+
+def panels(count: int, width: float = 5.5, height: float = 4.2) -> tuple[Any, list[Any]]:
+    """A figure with `count` axes side by side, without a window."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependencyError("figures need matplotlib: run `pip install zfree[plot]`.") from error
+    figure = Figure(figsize=(width * count, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = list(np.atleast_1d(figure.subplots(1, count)))
+    for ax in axes:
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure, axes
+
+
+def boxes(errors: Mapping[str, Mapping[str, Mapping[str, Array]]], label: str) -> Any:
+    """Box plots: block → group (such as a sample size) → estimator → errors; one panel per block, whiskers at 5 and 95%."""
+    figure, axes = panels(len(errors), width=6.5)
+    for ax, (block, groups) in zip(axes, errors.items(), strict=True):
+        names = list(next(iter(groups.values())))
+        color = colors(names)
+        step = 0.86 / len(names)
+        handles = []
+        for j, name in enumerate(names):
+            drawn = ax.boxplot(
+                [group[name][np.isfinite(group[name])] for group in groups.values()],
+                positions=np.arange(len(groups)) + (j - (len(names) - 1) / 2) * step,
+                widths=0.8 * step,
+                whis=(5, 95),
+                patch_artist=True,
+                manage_ticks=False,
+                boxprops={"facecolor": color[name], "alpha": 0.75, "linewidth": 0.6},
+                medianprops={"color": "white" if name in OURS else "black", "linewidth": 1.2},
+                whiskerprops={"linewidth": 0.7},
+                capprops={"linewidth": 0.7},
+                flierprops={"marker": ".", "markersize": 2.5, "markeredgecolor": color[name]},
+            )
+            handles.append(drawn["boxes"][0])
+        ax.set_yscale("log")
+        ax.set_xticks(np.arange(len(groups)), list(groups))
+        ax.set_ylabel(label.format(block))
+        ax.grid(axis="y", color="0.92", zorder=0)
+    figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 9), frameon=False, fontsize="small")
+    return figure
+
+
+def band(ax: Any, x: Sequence[float], errors: Sequence[Array], name: str, color: str, style: str = "-") -> None:
+    """Median and inter-quartile range against x."""
+    low, middle, high = np.array([np.quantile(e, [0.25, 0.5, 0.75]) for e in errors]).T
+    ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+    ax.plot(x, middle, style, color=color, marker="o" if style == "-" else None, markersize=4, label=name)
+
+
+def save(draw: Callable[[], Any], paths: Mapping[str, Path]) -> None:
+    """Draw once and save in each format, without the date: the same numbers give the same files."""
+    figure = draw()
+    for path in paths.values():
+        kind = path.suffix.removeprefix(".")
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=kind, dpi=140, metadata={"CreationDate": None} if kind == "pdf" else None)
+        beside = path.with_name(path.name + ".part")
+        beside.write_bytes(buffer.getvalue())
+        os.replace(beside, path)

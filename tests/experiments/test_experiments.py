@@ -1,0 +1,171 @@
+"""Every experiment runs from trials to figure; its arithmetic is checked on cases done by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import zfree as zf
+from zfree.experiments import EXPERIMENTS
+from zfree.experiments.boundary_term import boundary_term
+from zfree.experiments.comparison import Comparison, same_order, within_factor
+from zfree.experiments.exponential import ORDERS, _spread
+from zfree.experiments.nonconvex import NonConvex, smooth_weight
+from zfree.experiments.ranking import agreement
+from zfree.experiments.robustness import Robustness
+from zfree.experiments.runner import run_trial
+from zfree.moments import Problem
+
+TINY = {
+    "exponential": {"sizes": (30, 60), "trials": 3},
+    "gaussian-simplex": {"sizes": (150,), "trials": 2},
+    "gaussian-orthant": {"sizes": (150,), "trials": 2},
+    "dirichlet": {"sizes": (150,), "trials": 2},
+    "robustness-gaussian-simplex": {"truths": 2, "trials": 2, "size": 150},
+    "robustness-gaussian-orthant": {"truths": 2, "trials": 2, "size": 150},
+    "robustness-dirichlet": {"truths": 2, "trials": 2, "size": 150},
+    "exponent": {"trials": 2, "size": 150},
+    "nonconvex": {"trials": 3},
+    "ranking": {"trials": 2, "size": 200},
+}
+
+
+def finished(experiment):
+    return [(key, json.loads(json.dumps(run_trial(experiment, key)[1]))) for key in experiment.plan()]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_from_trials_to_figure(name):
+    experiment = replace(EXPERIMENTS[name](), **TINY[name])
+    report = experiment.report(finished(experiment))
+    assert report.findings
+    assert all(np.isfinite(n.ours) for n in report.numbers)
+    assert all(len(row) == len(rows[0]) for rows in report.tables().values() for row in rows)
+    figure = report.draw()
+    assert figure.axes
+    assert all(ax.lines or ax.patches for ax in figure.axes)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_a_quick_version_is_smaller_and_defaults_are_the_papers(name):
+    experiment = EXPERIMENTS[name]()
+    assert len(experiment.quick().plan()) < len(experiment.plan())
+    assert len(set(experiment.plan())) == len(experiment.plan())
+    assert experiment.trials == (200 if name == "ranking" else 50)
+    assert json.loads(json.dumps(experiment.config()))["experiment"] == name
+
+
+@pytest.mark.parametrize("name", [n for n, e in EXPERIMENTS.items() if issubclass(e, Comparison | Robustness)])
+def test_the_papers_rows_are_those_of_the_experiment(name):
+    experiment = EXPERIMENTS[name]
+    for rows in experiment.printed.values():
+        assert set(rows) == set(experiment.candidates)
+
+
+def test_a_failed_fit_is_infinitely_wrong_and_the_report_survives():
+    experiment = replace(EXPERIMENTS["gaussian-orthant"](), sizes=(150,), trials=3)
+    records = finished(experiment)
+    records[0][1]["errors"]["φ₃"] = {"μ": None, "K": None}
+    report = experiment.report(records)
+    mean = next(n for n in report.numbers if n.row == "φ₃" and n.column == "mean")
+    assert mean.ours == np.inf
+    assert report.draw().axes
+
+
+@pytest.mark.filterwarnings("ignore::zfree.errors.ZfreeWarning")
+def test_errors_are_sums_over_entries():
+    setting = EXPERIMENTS["gaussian-orthant"]().with_settings({"dimension": "2"}).setting()
+    X = setting.draw(500, np.random.default_rng(0))
+    est = zf.TruncatedGaussian(zf.Orthant(2), "h1").fit(X)
+    gap = est.precision_ - 100 * np.eye(2)
+    errors = setting.errors(["h₁"], X)["h₁"]
+    assert errors["K"] == pytest.approx(gap[0, 0] ** 2 + gap[1, 1] ** 2 + 2 * gap[0, 1] ** 2)
+    assert errors["μ"] == pytest.approx(np.sum((est.mean_ - 0.1) ** 2))
+
+
+def test_order_and_factor():
+    printed = {"a": (0.0, 1.0, 0.0), "b": (0.0, 2.0, 0.0), "c": (0.0, 3.0, 0.0)}
+    assert same_order({"a": 1.0, "b": 1.5, "c": 9.0, "auto": 0.1}, printed, "").holds
+    assert not same_order({"a": 1.0, "b": 3.0, "c": 2.0}, printed, "").holds
+    assert within_factor({"a": 1.9, "b": 1.1, "c": 3.0}, printed, "").holds
+    assert not within_factor({"a": 1.0, "b": 2.0, "c": 6.1}, printed, "").holds
+    assert within_factor({"a": 1.0, "b": 2.0, "c": 6.1}, printed, "", without=("c",)).holds
+
+
+def test_win_rates_and_ranks_by_hand():
+    experiment = replace(EXPERIMENTS["robustness-dirichlet"](), truths=2, trials=3)
+    rows = (*experiment.candidates, *experiment.extra)
+
+    def record(truth, trial):
+        # Truth 0: the k-th row has median error k + 1, except that auto is best. Truth 1: the other way round.
+        order = rows if truth == 0 else rows[::-1]
+        errors = {name: {"α": float(k + 1 + 10 * (trial - 1))} for k, name in enumerate(order)}
+        if truth == 0:
+            errors["auto"] = {"α": 0.5 + 10 * (trial - 1)}
+        return {"errors": errors}
+
+    report = experiment.report([(key, record(*key)) for key in experiment.plan()])
+    found = {(n.table, n.row, n.column): n.ours for n in report.numbers}
+    among = "α: the paper's candidates among themselves"
+    assert found[among, "φ₁", "win rate"] == 0.5
+    assert found[among, "h₁", "win rate"] == 0.5
+    assert found[among, "φ₂", "win rate"] == 0.0
+    assert found[among, "φ₁", "average rank"] == (1 + 6) / 2
+    assert found[among, "φ₁", "median error"] == (1 + 9) / 2
+    assert found["α: with auto in the field", "auto", "win rate"] == 1.0
+    assert report.findings[-1].holds
+
+
+def test_agreement_by_hand():
+    scores = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]])
+    errors = np.array([[1.0, 2.0, 3.0], [4.0, 2.0, 5.0]])
+    top, worst, mean, rho, tau = agreement(scores, errors)
+    assert (top, worst, mean) == (0.5, 1.0, 0.5)
+    assert rho == pytest.approx((1.0 + 0.5) / 2)
+    assert tau == pytest.approx((1.0 + 1 / 3) / 2)
+
+
+@pytest.mark.parametrize("order", sorted(set(ORDERS.values())))
+def test_the_spread_of_the_exponential_estimators_is_the_theory(order):
+    """4000 data sets of 2000: √N std / θ within four per cent, more for the heavy tail of k = 3."""
+    x = np.random.default_rng(0).exponential(size=(4000, 2000))
+    estimates = order * (x ** (order - 1)).mean(axis=1) / (x**order).mean(axis=1)
+    assert np.sqrt(2000) * estimates.std() == pytest.approx(_spread(order), rel=0.04 if order < 3 else 0.12)
+
+
+def test_the_boundary_term_by_volume_surface_and_simulation():
+    experiment = NonConvex()
+    domain, K = experiment.domain(), np.diag([1.0, 1.5, 0.5])
+    mean = np.array([0.2, -0.1, 0.3])
+    term = boundary_term(domain, zf.Barrier.log(), mean, K)
+    assert np.allclose(term.volume, term.surface, rtol=1e-9, atol=1e-12)
+    X = zf.samplers.sample_gaussian(domain, mean, K, 400_000, 0)
+    theta = np.concatenate([K[term.model.rows, term.model.cols], K @ mean])
+    problem = Problem(term.model, zf.Barrier.log(), domain.hull, X)
+    moments = problem.moments()
+    seen = np.exp(moments.log_scale) * (moments.gamma @ theta + moments.g)
+    spread = np.exp(moments.log_scale) * np.sqrt(np.diagonal(problem.influence_gram(theta, moments.log_scale))) / len(X)
+    assert np.all(np.abs(seen - term.surface) < 4 * spread)
+    assert np.abs(term.surface / spread).max() > 50  # the simulation would notice a wrong sign or factor
+
+
+@pytest.mark.filterwarnings("ignore::zfree.errors.ZfreeWarning")
+def test_the_hull_estimate_tends_to_the_predicted_limit():
+    setting = NonConvex().setting()
+    term = boundary_term(setting.domain, zf.Barrier.log(), setting.mean, setting.precision)
+    X = setting.draw(200_000, np.random.default_rng(1))
+    est = zf.TruncatedGaussian(setting.domain.hull, zf.Barrier.log()).fit(X)
+    assert np.all(np.abs(est.precision_ - term.limiting_precision) < 4 * est.precision_se_)
+    assert np.all(np.abs(est.precision_ - setting.precision).diagonal() > 20 * est.precision_se_.diagonal())
+
+
+def test_the_smooth_weight_has_its_divergence():
+    domain = NonConvex().domain()
+    X = zf.samplers.sample_gaussian(domain, np.zeros(3), np.eye(3), 50, 0)
+    weight = smooth_weight(domain)
+    h = 1e-6
+    numeric = np.stack([(weight.D(X + h * e) - weight.D(X - h * e)) / (2 * h) for e in np.eye(3)], axis=1)
+    assert np.allclose(weight.divergence(X), numeric, rtol=1e-6, atol=1e-8)

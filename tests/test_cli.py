@@ -1,0 +1,117 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+from typer.testing import CliRunner
+
+import zfree
+from zfree import experiments
+from zfree.cli import app
+from zfree.experiments import EXPERIMENTS, Finding, Number, Report
+from zfree.experiments.base import Experiment
+
+
+def invoke(*arguments):
+    return CliRunner(env={"COLUMNS": "200"}).invoke(app, [str(a) for a in arguments])
+
+
+@dataclass(frozen=True)
+class Coin(Experiment):
+    """Heads or tails."""
+
+    trials: int = 5
+    name = "coin"
+    title = "A coin [x1]"
+    place = "nowhere"
+    small: ClassVar[dict[str, Any]] = {"trials": 2}
+
+    def plan(self):
+        return [(k,) for k in range(self.trials)]
+
+    def trial(self, key):
+        return {"heads": bool(self.stream(*key).uniform() < 0.5)}
+
+    def report(self, records):
+        share = sum(r["heads"] for _, r in records) / len(records)
+        return Report(
+            [Number("Heads", "K[x1,x1]", "share", share, 0.5)], [Finding("fair", True, "so-so")], lambda: None
+        )
+
+
+@pytest.fixture
+def coin(monkeypatch):
+    monkeypatch.setattr(experiments, "EXPERIMENTS", {"coin": Coin})
+
+
+def test_list_names_every_experiment():
+    result = invoke("reproduce", "list")
+    assert result.exit_code == 0
+    assert all(name in result.output for name in EXPERIMENTS)
+
+
+def test_version_and_help():
+    assert invoke("--version").output.strip() == f"zfree {zfree.__version__}"
+    for arguments in (["--help"], ["reproduce", "-h"], ["demo", "-h"]):
+        assert invoke(*arguments).exit_code == 0
+
+
+def test_a_run_prints_settings_table_findings_and_folder(coin, tmp_path):
+    result = invoke("reproduce", "coin", "-o", tmp_path, "--jobs", 1, "--no-figures", "--quick", "--seed", 3)
+    assert result.exit_code == 0, result.output
+    for text in (
+        "A coin [x1]",
+        "coin seed=3 trials=2",
+        "K[x1,x1]",
+        "paper",
+        "yes fair (so-so)",
+        str(tmp_path / "coin"),
+    ):
+        assert text in result.output
+    assert (tmp_path / "coin" / "trials.jsonl").read_text().count("\n") == 2
+
+
+def test_all_prints_the_times(coin, tmp_path):
+    result = invoke("reproduce", "all", "-o", tmp_path, "--jobs", 1, "--no-figures")
+    assert result.exit_code == 0, result.output
+    assert "1 of 1" in result.output
+    assert "together" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["coins"], "no experiment 'coins'; there are coin, and all"),
+        (["coin", "--set", "trials"], "NAME=VALUE"),
+        (["coin", "--set", "trials=many"], "JSON"),
+        (["coin", "--set", "heads=1"], "no setting 'heads'"),
+        (["coin", "--jobs", "0"], "--jobs must be"),
+        (["all", "--set", "trials=1"], "one experiment"),
+    ],
+)
+def test_mistakes_are_named(coin, tmp_path, arguments, message):
+    result = invoke("reproduce", *arguments, "-o", tmp_path)
+    assert result.exit_code == 2
+    assert message in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_other_settings_is_refused(coin, tmp_path):
+    first = ["reproduce", "coin", "-o", tmp_path, "--jobs", 1, "--no-figures"]
+    assert invoke(*first).exit_code == 0
+    refused = invoke(*first, "--seed", 1)
+    assert refused.exit_code == 2
+    assert "--fresh" in refused.output
+    assert invoke(*first, "--seed", 1, "--fresh").exit_code == 0
+
+
+def test_without_typer_the_command_says_what_to_install():
+    code = "import sys; sys.modules['typer'] = None; import zfree.cli"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert "pip install zfree[cli]" in result.stderr
