@@ -35,6 +35,8 @@ class Comparison(Experiment):
     candidates: ClassVar[tuple[str, ...]]
     """The paper's rows."""
     printed: ClassVar[ErrorTable]
+    remarks: ClassVar[tuple[str, ...]] = ()
+    """Words that belong to the tables."""
     small: ClassVar[dict[str, Any]] = {"trials": 10}
 
     @abstractmethod
@@ -77,7 +79,7 @@ class Comparison(Experiment):
         medians = {b: {c: float(np.median(errors[b, held, c])) for c in self.contenders} for b in blocks}
         against_paper = self.findings(medians) if held == PRINTED_AT else []
         findings = [*against_paper, *_gain(medians, self.candidates)]
-        return Report(numbers, findings, lambda: self._figure(errors, blocks))
+        return Report(numbers, findings, lambda: self._figure(errors, blocks), self.remarks)
 
     def _numbers(self, block: str, n: int, name: str, values: Array) -> list[Number]:
         printed = self.printed[block].get(name, (None,) * 3) if n == PRINTED_AT else (None,) * 3
