@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test lint format bench bench-efficiency bench-auto bench-memory coverage docs clean
+.PHONY: demo test lint format reproduce publish bench bench-efficiency bench-auto bench-memory coverage docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +37,14 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+reproduce: $(VENV)/.dev  ## every experiment of the paper, into reproduction/ (resumes an interrupted run)
+	$(BIN)/zfree reproduce all --output reproduction
+
+publish: reproduce  ## put the tables and figures of that run into the documentation
+	mkdir -p docs/reproduction
+	for folder in reproduction/*/; do name=$$(basename $$folder); \
+	  cp $$folder/table.md docs/reproduction/$$name.md; cp $$folder/figure.png docs/reproduction/$$name.png; done
+
 bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed
 
@@ -56,4 +64,4 @@ docs: $(VENV)/.docs  ## the documentation, into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) docs/_build demo-output
+	rm -rf $(VENV) docs/_build demo-output reproduction

@@ -17,7 +17,7 @@ extensions = [
 ]
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.zip"]
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.zip", "reproduction/*.md"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # sphinx-gallery's settings hold functions, which Sphinx cannot cache
 

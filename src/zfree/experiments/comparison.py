@@ -131,7 +131,9 @@ def _gain(medians: dict[str, dict[str, float]], candidates: Sequence[str]) -> li
         detail = f"auto {short(values[AUTO])}, {best} {short(values[best])}, MLE {short(values[MLE])}"
         found.append(
             Finding(
-                f"auto has a smaller median error of {block} than all of these", values[AUTO] < values[best], detail
+                f"auto has a smaller median error of {block} than all of the paper's candidates",
+                values[AUTO] < values[best],
+                detail,
             )
         )
     return found
