@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ class Coin(Experiment):
     title = "A coin [x1]"
     place = "nowhere"
     small: ClassVar[dict[str, Any]] = {"trials": 2}
+
+    def check(self):
+        pass
 
     def plan(self):
         return [(k,) for k in range(self.trials)]
@@ -91,6 +95,7 @@ def test_all_prints_the_times(coin, tmp_path):
         (["coin", "--set", "trials=many"], "JSON"),
         (["coin", "--set", "heads=1"], "no setting 'heads'"),
         (["coin", "--jobs", "0"], "--jobs must be"),
+        (["coin", "--seed", "-1"], "seed"),
         (["all", "--set", "trials=1"], "one experiment"),
     ],
 )
@@ -108,6 +113,21 @@ def test_a_folder_with_other_settings_is_refused(coin, tmp_path):
     assert refused.exit_code == 2
     assert "--fresh" in refused.output
     assert invoke(*first, "--seed", 1, "--fresh").exit_code == 0
+
+
+def test_a_file_in_place_of_the_folder_is_named(coin, tmp_path):
+    (tmp_path / "taken").write_text("")
+    result = invoke("reproduce", "coin", "-o", tmp_path / "taken", "--jobs", 1, "--no-figures")
+    assert result.exit_code == 2
+    assert "taken" in result.output
+
+
+def test_a_console_without_greek_letters(tmp_path):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "zfree.cli", "reproduce", "list"]
+    result = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert result.returncode == 0, result.stderr
+    assert b"gaussian-orthant" in result.stdout
 
 
 def test_without_typer_the_command_says_what_to_install():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from pathlib import Path
@@ -30,7 +31,7 @@ except ImportError:  # pragma: no cover - the message is tested in a process wit
     sys.exit("the zfree command needs typer and rich: run `pip install zfree[cli]`.")
 
 app = typer.Typer(
-    help="Fit probability models without their normalising constant; reproduce every experiment of the paper.",
+    help="Fit probability models without their normalising constant; reproduce the experiments of the paper.",
     no_args_is_help=True,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -69,7 +70,7 @@ def reproduce(
     output: Annotated[Path, typer.Option("--output", "-o", help="Results go to OUTPUT/NAME.")] = Path("zfree-results"),
     quick: Annotated[bool, typer.Option("--quick", help="Fewer trials: a taste in a minute.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 is one per core.")] = -1,
-    seed: Annotated[int, typer.Option(help="Seed of every random number.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the trials.")] = 0,
     setting: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,7 +84,7 @@ def reproduce(
 
     A run that was interrupted continues where it stopped when the same command is given again.
     """
-    from zfree.experiments import EXPERIMENTS
+    from zfree.experiments import EXPERIMENTS, check_folder
 
     if name == "list":
         _print_list()
@@ -96,15 +97,17 @@ def reproduce(
         _fail(f"--jobs must be -1 (every core) or at least 1, got {jobs}.")
     times = {}
     try:
-        for chosen in EXPERIMENTS if name == "all" else [name]:
+        chosen = {}
+        for each in EXPERIMENTS if name == "all" else [name]:
+            experiment = EXPERIMENTS[each](seed=seed)
+            experiment = (experiment.quick() if quick else experiment).with_settings(_settings(setting or []))
+            check_folder(experiment, output / each, fresh=fresh)
+            chosen[each] = experiment
+        for each, experiment in chosen.items():
             start = time.perf_counter()
-            experiment = EXPERIMENTS[chosen](seed=seed)
-            if quick:
-                experiment = experiment.quick()
-            experiment = experiment.with_settings(_settings(setting or []))
-            report = _run(experiment, output / chosen, jobs=jobs, fresh=fresh, figures=figures)
-            times[chosen] = (time.perf_counter() - start, report)
-    except ZfreeError as error:
+            report = _run(experiment, output / each, jobs=jobs, fresh=fresh, figures=figures)
+            times[each] = (time.perf_counter() - start, report)
+    except (ZfreeError, OSError) as error:
         _fail(str(error))
     except KeyboardInterrupt:
         console.print("\nstopped; the trials that finished are kept. Run the same command again to go on.")
@@ -188,6 +191,11 @@ def _fail(message: str) -> None:
 
 def main() -> None:
     """Entry point of the ``zfree`` command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(
+                errors="replace"
+            )  # a console without Greek letters shows question marks instead of a crash
     app()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+import io
 import sys
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from zfree.datasets import Dataset, make_composition, make_positive, make_truncated
 from zfree.estimators import Dirichlet, TruncatedGaussian, rank
+from zfree.files import write_whole
 from zfree.generators import Barrier, BoundaryDistance, CoordinateWeight
 from zfree.inference import FitResult
 from zfree.plotting.axes import new_axes
@@ -54,10 +55,10 @@ def draw(fits: list[tuple[str, Dataset, FitResult]], path: Path) -> None:
         above.set_title(title, fontsize="medium")
         truth = [value[np.triu_indices(len(value))] if value.ndim == 2 else value for value in data.truth.values()]
         plot_intervals(result, truth=np.concatenate(truth), ax=below)
-    beside = path.with_name(path.name + ".part")
-    figure.savefig(beside, format="png", dpi=140)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=140)
     plt.close(figure)
-    os.replace(beside, path)
+    write_whole(path, buffer.getvalue())
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -9,6 +9,7 @@ import zfree as zf
 from tests.contracts.tables import CONVEX, DET_POWERS, DOMAINS, POWERS
 from tests.reference import barrier_matrix, column_divergence, exact
 from tests.sampling import interior, near_boundary
+from zfree.roots import apply_parts, root
 
 
 def _in_chart(domain, X, field, divergence):
@@ -106,3 +107,53 @@ def test_log_weights_survive_ten_thousand_dimensions():
         np.random.default_rng(1).exponential(0.1, (50, 10_000))[:, :300]
     )
     assert np.isfinite(est.rate_).all()
+
+
+def _directions(domain, X):
+    """Directions inside the domain's own plane."""
+    v = np.random.default_rng(2).standard_normal(X.shape)
+    return v if domain.chart is None else v[:, domain.chart.kept] @ domain.chart.matrix.T
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, 4 / 3])
+@pytest.mark.parametrize("name", CONVEX)
+def test_curvature_along_a_line_is_that_of_the_hessian(name, p):
+    """vᵀHv against the inverse of the inverse Hessian, and its own derivative along v by differences."""
+    domain = DOMAINS[name]
+    X = interior(domain, 4)
+    v = _directions(domain, X)
+    potential = zf.Power(p)
+    second, third = domain.curvature_along(potential, X, v)
+    field = domain.barrier(potential, X).inverse.dense()
+    assert np.allclose(second, np.einsum("nj,njk,nk->n", v, np.linalg.pinv(field, rcond=1e-12), v), rtol=1e-8)
+    h = 1e-5 * np.min(domain.boundary_distance(X)[0]) if domain.has_boundary else 1e-3
+    h = min(h, 1e-3) / np.abs(v).max()
+    ahead, behind = (domain.curvature_along(potential, X + t * v, v)[0] for t in (h, -h))
+    assert np.allclose(third, (ahead - behind) / (2 * h), rtol=1e-4, atol=1e-6 * np.abs(second).max())
+
+
+@pytest.mark.parametrize("generator", [zf.Barrier(0.7, 0.5), zf.Identity()], ids=repr)
+@pytest.mark.parametrize("name", CONVEX)
+def test_roots_are_square_roots(name, generator):
+    """L Lᵀ = D, L⁻¹L = 1 and log det D, in the structure of the field."""
+    domain = DOMAINS[name]
+    X = interior(domain, 5)
+    if domain.chart is not None:
+        domain, X = domain.chart.domain, domain.chart.pull(X)
+    field = generator.on_domain(domain, X).field
+    L = root(field.parts())
+    columns = np.stack([L.apply(np.tile(e, (len(X), 1))) for e in np.eye(X.shape[1])], axis=2)
+    assert np.allclose(columns @ np.swapaxes(columns, 1, 2), field.dense(), rtol=1e-10, atol=1e-13)
+    v = np.random.default_rng(3).standard_normal(X.shape)
+    assert np.allclose(L.solve(L.apply(v)), v)
+    assert np.allclose(L.logdet(), np.linalg.slogdet(field.dense())[1])
+    assert np.allclose(apply_parts(field.parts(), v), field.apply(v))
+
+
+def test_the_root_of_a_flat_field_stays_in_its_plane():
+    X = interior(zf.Simplex(4), 5)
+    field = zf.Barrier(1.0, 0.0).evaluate(zf.Simplex(4), X).field
+    L = root(field.parts())
+    columns = np.stack([L.apply(np.tile(e, (len(X), 1))) for e in np.eye(4)], axis=2)
+    assert np.allclose(columns @ np.swapaxes(columns, 1, 2), field.dense(), atol=1e-14)
+    assert np.allclose(columns.sum(axis=1), 0.0, atol=1e-8)

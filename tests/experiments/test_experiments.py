@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from zfree.errors import ZfreeError
 from zfree.experiments import EXPERIMENTS
 from zfree.experiments.boundary_term import boundary_term
 from zfree.experiments.comparison import Comparison, same_order, within_factor
+from zfree.experiments.exponent import GAMMAS
 from zfree.experiments.exponential import ORDERS, _spread
 from zfree.experiments.nonconvex import NonConvex, smooth_weight
 from zfree.experiments.ranking import agreement
-from zfree.experiments.robustness import Robustness
+from zfree.experiments.robustness import Robustness, win_rates
 from zfree.experiments.runner import run_trial
 from zfree.moments import Problem
 
@@ -30,6 +32,7 @@ TINY = {
     "exponent": {"trials": 2, "size": 150},
     "nonconvex": {"trials": 3},
     "ranking": {"trials": 2, "size": 200},
+    "limit": {"rows": 4, "soft": (0.03, 0.01, 0.003)},
 }
 
 
@@ -50,11 +53,13 @@ def test_from_trials_to_figure(name):
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_quick_version_is_smaller_and_defaults_are_the_papers(name):
+def test_a_quick_version_is_smaller_or_shorter(name):
     experiment = EXPERIMENTS[name]()
-    assert len(experiment.quick().plan()) < len(experiment.plan())
+    quick = experiment.quick()
+    assert len(quick.plan()) < len(experiment.plan()) or quick.rows < experiment.rows
+    quick.check()
+    assert quick.like_the_paper
     assert len(set(experiment.plan())) == len(experiment.plan())
-    assert experiment.trials == (200 if name == "ranking" else 50)
     assert json.loads(json.dumps(experiment.config()))["experiment"] == name
 
 
@@ -84,6 +89,70 @@ def test_errors_are_sums_over_entries():
     errors = setting.errors(["h₁"], X)["h₁"]
     assert errors["K"] == pytest.approx(gap[0, 0] ** 2 + gap[1, 1] ** 2 + 2 * gap[0, 1] ** 2)
     assert errors["μ"] == pytest.approx(np.sum((est.mean_ - 0.1) ** 2))
+
+
+def test_ties_and_failures_are_no_order():
+    printed = {"a": (0.0, 1.0, 0.0), "b": (0.0, 2.0, 0.0)}
+    assert not same_order({"a": np.inf, "b": np.inf}, printed, "").holds
+    assert not same_order({"a": 1.0, "b": 1.0}, printed, "").holds
+    assert np.array_equal(win_rates(np.array([[np.inf, np.inf], [1.0, 1.0], [1.0, 2.0]])), [1 / 3, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("gaussian-orthant", {"dimension": 2}),
+        ("dirichlet", {"alpha": (1.0, 2.0)}),
+        ("robustness-dirichlet", {"dimension": 3}),
+        ("exponent", {"dimension": 2, "exponents": (1.0, 1.5)}),
+        ("nonconvex", {"radii": (0.5, 1.0)}),
+    ],
+)
+def test_the_papers_numbers_are_left_out_of_other_experiments(name, settings):
+    experiment = replace(EXPERIMENTS[name](), **{**TINY[name], **settings})
+    report = experiment.report(finished(experiment))
+    assert all(n.paper is None for n in report.numbers)
+    assert not any("paper's, " in f.statement or f.statement.endswith("is the paper's") for f in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("gaussian-simplex", {"precision": -1.0}),
+        ("gaussian-simplex", {"precision": ((1.0, 2.0), (3.0,))}),
+        ("gaussian-orthant", {"mean": ("a",)}),
+        ("dirichlet", {"alpha": (-1.0, 2.0)}),
+        ("robustness-dirichlet", {"alphas": (5.0, 1.0)}),
+        ("robustness-dirichlet", {"alphas": (5.0,)}),
+        ("robustness-gaussian-orthant", {"coupling": 3.0}),
+        ("exponential", {"rate": 0.0}),
+        ("exponent", {"exponents": (1.0, 2.5)}),
+        ("exponent", {"exponents": (1.5, 1.0)}),
+        ("nonconvex", {"radii": (1.0, 0.5)}),
+        ("limit", {"hard": (2.0,)}),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_before_anything_runs(name, settings):
+    with pytest.raises(ZfreeError):
+        replace(EXPERIMENTS[name](), **settings).check()
+
+
+def test_findings_say_no():
+    """Numbers that contradict the paper, in every experiment that has findings of its own."""
+    exponent = replace(EXPERIMENTS["exponent"](), exponents=(1.0, 1.5), trials=1)
+    falling = {"sweep": {label: [{"μ": 2.0, "K": 2.0}, {"μ": 1.0, "K": 1.0}] for label in GAMMAS.values()}}
+    record = {**falling, "errors": {name: {"μ": 1.0, "K": 1.0} for name in ("h₁", "auto")}}
+    assert not any(f.holds for f in exponent.report([((800, 0), record)]).findings)
+
+    nonconvex = replace(NonConvex(), sizes=(50, 100), trials=1)
+    errors = {name: {"μ": 1.0, "K": 1.0} for name in (*nonconvex.contenders(), "MLE")}
+    worse = {name: {"μ": 2.0, "K": 9.0} for name in errors}
+    findings = nonconvex.report([((50, 0), {"errors": errors}), ((100, 0), {"errors": worse})]).findings
+    assert [f.holds for f in findings[:4]] == [False, False, False, False]
+
+    rate = replace(EXPERIMENTS["exponential"](), sizes=(50,), trials=2)
+    rates = [{"MLE": 2.0, "φ₁": 2.1, "φ₂": x, "φ₃": 2.0, "h₁": 2.0, "h₂ (NSM)": 2.0, "auto": 2.0} for x in (1.0, 3.0)]
+    assert not any(f.holds for f in rate.report([((50, k), {"rates": r}) for k, r in enumerate(rates)]).findings)
 
 
 def test_order_and_factor():

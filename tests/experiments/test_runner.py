@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from zfree.errors import SpecificationError
+from zfree.errors import MissingDependencyError, SpecificationError
 from zfree.experiments import EXPERIMENTS, run
 
 FILES = ("config.json", "trials.jsonl", "table.md", "table.csv", "figure.png", "figure.pdf")
@@ -40,7 +40,7 @@ def test_the_number_of_processes_changes_nothing(tmp_path, undisturbed):
 def test_a_run_stopped_in_the_middle_of_a_line_goes_on(tmp_path, undisturbed):
     lines = undisturbed["trials.jsonl"].splitlines(keepends=True)
     (tmp_path / "config.json").write_bytes(undisturbed["config.json"])
-    (tmp_path / "trials.jsonl").write_bytes(lines[4] + lines[1] + lines[2][:50])
+    (tmp_path / "trials.jsonl").write_bytes(lines[4] + b"garbage\n\n{}\n" + lines[1] + lines[2][:50])
     seen = []
     run(SMALL, tmp_path, jobs=1, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(2, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
@@ -83,13 +83,29 @@ def test_kill_minus_nine_and_start_again(tmp_path):
     assert killed == whole
 
 
+def test_nonsense_does_not_touch_an_earlier_run(tmp_path, undisturbed):
+    for name, content in undisturbed.items():
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(SpecificationError, match="alpha"):
+        run(replace(SMALL, alpha=(-1.0, 2.0)), tmp_path, jobs=1, fresh=True)
+    assert contents(tmp_path) == undisturbed
+
+
+def test_without_matplotlib_the_run_does_not_start(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingDependencyError, match="--no-figures"):
+        run(SMALL, tmp_path / "new", jobs=1)
+    assert not (tmp_path / "new").exists()
+
+
 def test_other_settings_are_refused_unless_fresh(tmp_path):
-    run(SMALL, tmp_path, jobs=1, figures=False)
+    run(SMALL, tmp_path, jobs=1)
     other = replace(SMALL, seed=1)
-    with pytest.raises(SpecificationError, match=r"other settings.*--fresh"):
+    with pytest.raises(SpecificationError, match=r"other settings \(seed = 0\).*--fresh"):
         run(other, tmp_path, jobs=1, figures=False)
     run(other, tmp_path, jobs=1, fresh=True, figures=False)
     config = json.loads((tmp_path / "config.json").read_text())
+    assert not (tmp_path / "figure.png").exists()  # of the run that was thrown away
     assert config["seed"] == 1
     assert config["alpha"] == list(SMALL.alpha)
 
@@ -108,15 +124,15 @@ def test_settings_are_checked():
         ({"trials": "seven"}, "JSON"),
         ({"trials": "7.5"}, "whole number"),
         ({"trials": "0"}, "positive"),
-        ({"sizes": "[]"}, "a list of positive whole numbers"),
-        ({"sizes": "[10.5]"}, "a list of positive whole numbers"),
+        ({"sizes": "[60, 60]"}, "different"),
+        ({"alpha": "[NaN, 1]"}, "JSON"),
+        ({"sizes": "[]"}, "a list of different positive whole numbers"),
+        ({"sizes": "[10.5]"}, "a list of different positive whole numbers"),
         ({"alpha": "3"}, "a list"),
         ({"alpha": '["1"]'}, "a list of numbers"),
     ]:
         with pytest.raises(SpecificationError, match=message):
             SMALL.with_settings(settings)
     gaussian = EXPERIMENTS["gaussian-orthant"]()
-    for settings in ({"precision": "-1"}, {"precision": "[[1,2],[2,1]]"}, {"mean": "[1,2]"}):
-        with pytest.raises(SpecificationError, match=r"must be"):
-            gaussian.with_settings(settings).setting()
+    assert gaussian.with_settings({"precision": "100"}) == gaussian  # 100 is 100.0
     assert np.array_equal(gaussian.with_settings({"precision": "7"}).setting().precision, 7 * np.eye(10))

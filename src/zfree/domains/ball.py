@@ -84,6 +84,16 @@ class Ball(Spherical):
         slope = (d - 1) * beta / alpha + beta * (3.0 - 2.0 * ratio * square) / across
         return BarrierHessian(field, slope[:, None] * x, lambda: (d - 1) * np.log(alpha) + np.log(across))
 
+    def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
+        x = X - self.center
+        r = np.linalg.norm(x, axis=1)
+        u = (self.radius - r) * (self.radius + r)
+        inverse, _, ratio = potential.terms(u)
+        slope = -2.0 * np.einsum("nj,nj->n", x, V)  # of u along v; its own slope is −2‖v‖²
+        bend = -2.0 * np.einsum("nj,nj->n", V, V)
+        second = slope**2 / inverse - potential.descent(u, self.radius**2) * bend
+        return second, (ratio * slope**3 + 3.0 * slope * bend) / inverse
+
     def facet_exponents(self, q: float) -> list[FacetExponents]:
         # Along the sphere H = 2|ψ'|, and ψ' ~ s^(1−q) where that diverges.
         along = max(0.0, q - 1.0)

@@ -153,6 +153,10 @@ class Domain(ABC):
         """Inverse Hessian, log-determinant and its gradient of φ = Σ ψ(slack), in the domain's own structure."""
 
     @abstractmethod
+    def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
+        """Second and third derivatives (N,) of t ↦ φ(x + t v) at t = 0: vᵀHv, and Σ ∂_k H_ij v_i v_j v_k."""
+
+    @abstractmethod
     def clip(self, X: Array, epsilon: float) -> Array:
         """Move rows that touch the boundary inwards, so that no margin is below `epsilon`."""
 

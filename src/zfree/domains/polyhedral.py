@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from zfree.arrays import Array
 from zfree.domains.base import Domain, Sections, check_affine, pull_inwards
+from zfree.potentials import SlackPotential
 
 
 class Polyhedral(Domain):
@@ -58,6 +60,26 @@ class Polyhedral(Domain):
             side = above if A[k, j] > 0 else below
             np.minimum(side[:, j], slacks[:, k] / abs(A[k, j]), out=side[:, j])
         return Sections(below, above)
+
+    @cached_property
+    def _free_directions(self) -> Array:
+        """Orthonormal rows that span the directions no facet limits (the lineality space)."""
+        A, _ = self.inequalities
+        if not A.size:
+            return np.eye(self.dimension)
+        _, singular, rows = np.linalg.svd(A)
+        rank = int(np.sum(singular > 1e-12 * singular[0]))
+        return np.asarray(rows[rank:])
+
+    def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
+        A, b = self.inequalities
+        free = np.sum((V @ self._free_directions.T) ** 2, axis=1)
+        if not b.size:
+            return free, np.zeros(len(X))
+        inverse, _, ratio = potential.terms(self.slacks(X))
+        slope = -V @ A.T  # of the slacks
+        second = slope**2 / inverse
+        return second.sum(axis=1) + free, (second * slope * ratio).sum(axis=1)
 
     def clip(self, X: Array, epsilon: float) -> Array:
         centre = self.interior_point()

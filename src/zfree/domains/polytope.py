@@ -122,13 +122,6 @@ class Polytope(Polyhedral):
     def _outer(self) -> Array:
         return (self.A[:, :, None] * self.A[:, None, :]).reshape(len(self.b), -1)
 
-    @cached_property
-    def _free_directions(self) -> Array:
-        """Orthonormal rows that span the directions no facet limits (the lineality space)."""
-        _, singular, rows = np.linalg.svd(self.A)
-        rank = int(np.sum(singular > 1e-12 * singular[0]))
-        return rows[rank:]
-
     def _invert(self, curvature: Array) -> tuple[Array, Array]:
         n, d = curvature.shape[0], self.dimension
         free = self._free_directions

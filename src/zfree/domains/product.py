@@ -117,6 +117,13 @@ class Product(Domain):
             lambda: np.sum([p.logdet() for p in pieces], axis=0),
         )
 
+    def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
+        pieces = [
+            f.curvature_along(potential, x, V[:, part])
+            for (f, x), part in zip(self._columns_of(X), self._slices, strict=True)
+        ]
+        return np.sum([second for second, _ in pieces], axis=0), np.sum([third for _, third in pieces], axis=0)
+
     def facet_exponents(self, q: float) -> list[FacetExponents]:
         own = [e for f in self.factors for e in f.facet_exponents(q)]
         # At a facet of one factor the other factors feel its determinant only.

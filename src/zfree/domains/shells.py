@@ -119,7 +119,13 @@ class Shells(Spherical):
         return Sections(np.where(offset > 0, back, ahead), np.where(offset > 0, ahead, back))
 
     def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
-        raise SpecificationError(
+        raise self._no_barrier()
+
+    def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
+        raise self._no_barrier()
+
+    def _no_barrier(self) -> SpecificationError:
+        return SpecificationError(
             f"a barrier needs a convex domain, and {self!r} is not convex. Use BoundaryDistance(), which is consistent "
             f"there, or fit on its convex hull, {self.hull!r} (domain.hull), knowing that the generator then does not "
             "vanish on the inner spheres and the estimate is biased."

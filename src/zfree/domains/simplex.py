@@ -173,6 +173,12 @@ class Simplex(Domain):
     def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
         return _parts_barrier(potential, X)
 
+    def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
+        """Along directions that keep the sum, the parts are their own slacks."""
+        inverse, _, ratio = potential.terms(X)
+        second = V**2 / inverse
+        return second.sum(axis=1), (second * V * ratio).sum(axis=1)
+
     def clip(self, X: Array, epsilon: float) -> Array:
         """Raise parts below `epsilon` (at most 1/d) to it and close again (multiplicative replacement)."""
         low = X < epsilon

@@ -1,4 +1,4 @@
-"""Every table and figure of the paper as a command: ``zfree reproduce NAME``."""
+"""The paper's tables and figures as commands: ``zfree reproduce NAME``."""
 
 from zfree.experiments.base import Experiment
 from zfree.experiments.dirichlet import DirichletSimplex
@@ -6,13 +6,14 @@ from zfree.experiments.exponent import Exponent
 from zfree.experiments.exponential import ExponentialRate
 from zfree.experiments.gaussian_orthant import GaussianOrthant
 from zfree.experiments.gaussian_simplex import GaussianSimplex
+from zfree.experiments.limit import Limit
 from zfree.experiments.nonconvex import NonConvex
 from zfree.experiments.ranking import RankingOfCandidates
 from zfree.experiments.report import Finding, Number, Report
 from zfree.experiments.robustness_dirichlet import RobustnessDirichlet
 from zfree.experiments.robustness_gaussian_orthant import RobustnessGaussianOrthant
 from zfree.experiments.robustness_gaussian_simplex import RobustnessGaussianSimplex
-from zfree.experiments.runner import run
+from zfree.experiments.runner import check_folder, run
 
 EXPERIMENTS: dict[str, type[Experiment]] = {
     experiment.name: experiment
@@ -27,8 +28,9 @@ EXPERIMENTS: dict[str, type[Experiment]] = {
         Exponent,
         NonConvex,
         RankingOfCandidates,
+        Limit,
     )
 }
 """By name, in the order of the paper."""
 
-__all__ = ["EXPERIMENTS", "Experiment", "Finding", "Number", "Report", "run"]
+__all__ = ["EXPERIMENTS", "Experiment", "Finding", "Number", "Report", "check_folder", "run"]

@@ -38,6 +38,8 @@ class Experiment(ABC):
     """Where it is in the paper."""
     small: ClassVar[dict[str, Any]] = {}
     """Settings of the quick version."""
+    stated: ClassVar[tuple[str, ...]] = ()
+    """Settings that the paper states: with others its numbers are of another experiment, and are left out."""
 
     @abstractmethod
     def plan(self) -> list[Key]:
@@ -50,6 +52,16 @@ class Experiment(ABC):
     @abstractmethod
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         """Tables, findings and figure of all trials."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse settings that make no sense, before anything is run or written."""
+
+    @property
+    def like_the_paper(self) -> bool:
+        """Whether what the paper states is as it states it."""
+        defaults = {f.name: f.default for f in fields(self)}
+        return all(getattr(self, name) == defaults[name] for name in self.stated)
 
     def stream(self, *key: int) -> np.random.Generator:
         """The random numbers that belong to `key`."""
@@ -67,12 +79,12 @@ class Experiment(ABC):
             if field not in known:
                 raise SpecificationError(f"{self.name} has no setting {field!r}; it has {', '.join(known)}.")
             try:
-                changed[field] = _frozen(json.loads(text))
-            except json.JSONDecodeError as error:
+                changed[field] = _frozen(json.loads(text, parse_constant=_no_constant))
+            except ValueError as error:
                 raise SpecificationError(
                     f"{field}={text} is not a number or a list in JSON, such as {field}={json.dumps(getattr(self, field))}."
                 ) from error
-            check_like(field, changed[field], getattr(self, field))
+            changed[field] = like(field, changed[field], known[field].default)
         return replace(self, **changed)
 
     def config(self) -> dict[str, Any]:
@@ -83,23 +95,37 @@ class Experiment(ABC):
         return " ".join([self.name, *(f"{k}={json.dumps(v)}" for k, v in asdict(self).items())])
 
 
-def check_like(field: str, value: Any, default: Any) -> None:
-    """Refuse a value of another kind than the default: text for a number, a number for a list, no trials at all."""
-    if isinstance(default, tuple):
-        right = isinstance(value, tuple) and bool(value) and all(_is_like(v, default[0]) for v in value)
-        kind = "a list of positive whole numbers" if isinstance(default[0], int) else "a list of numbers"
+def like(field: str, value: Any, default: Any) -> Any:
+    """A value of the kind of the default; refused if it is text for a number, a number for a list, no trials at all."""
+    if isinstance(default, tuple) and isinstance(default[0], int):
+        right = isinstance(value, tuple) and len(set(value)) == len(value) > 0 and all(_counts(v) for v in value)
+        kind = "a list of different positive whole numbers"
+    elif isinstance(default, tuple):
+        right, kind = (
+            isinstance(value, tuple) and len(value) > 0 and all(_is_number(v) for v in value),
+            "a list of numbers",
+        )
     elif isinstance(default, int):
-        right, kind = _is_like(value, default) or (field == "seed" and value == 0), "a positive whole number"
+        right, kind = _counts(value) or (field == "seed" and value == 0), "a positive whole number"
     else:
-        right, kind = isinstance(value, tuple) or _is_like(value, default), "a number, or a list of them"
+        right, kind = _is_number(value) or (isinstance(value, tuple) and len(value) > 0), "a number, or a list of them"
     if not right:
         raise SpecificationError(f"{field} must be {kind}, such as {json.dumps(default)}; got {json.dumps(value)}.")
+    if isinstance(default, float) and _is_number(value):
+        return float(value)
+    return tuple(map(float, value)) if isinstance(default, tuple) and isinstance(default[0], float) else value
 
 
-def _is_like(value: Any, default: float) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return isinstance(value, int) and value > 0 if isinstance(default, int) else True
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _counts(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
 
 
 def _frozen(value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.experiments.base import Experiment, Key, Record
-from zfree.experiments.paper import ErrorTable
+from zfree.experiments.paper import IN_TEXT, ErrorTable
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, COMBINED, MLE, Setting
 
@@ -45,7 +45,7 @@ class Comparison(Experiment):
 
     @abstractmethod
     def findings(self, medians: dict[str, dict[str, float]]) -> list[Finding]:
-        """What the paper says, held against block → contender → median at the paper's sample size."""
+        """What the paper says at its own sample size, held against block → contender → median."""
 
     @property
     def contenders(self) -> tuple[str, ...]:
@@ -75,19 +75,42 @@ class Comparison(Experiment):
             for name in self.contenders
             for number in self._numbers(block, n, name, errors[block, n, name])
         ]
-        held = PRINTED_AT if PRINTED_AT in self.sizes else max(self.sizes)
-        medians = {b: {c: float(np.median(errors[b, held, c])) for c in self.contenders} for b in blocks}
-        against_paper = self.findings(medians) if held == PRINTED_AT else []
-        findings = [*against_paper, *_gain(medians, self.candidates)]
+        medians = {
+            n: {b: {c: float(np.median(errors[b, n, c])) for c in self.contenders} for b in blocks} for n in self.sizes
+        }
+        against_paper = self.findings(medians[PRINTED_AT]) if self.like_the_paper and PRINTED_AT in self.sizes else []
+        findings = [*against_paper, *(self._gain(block, medians) for block in blocks)]
         return Report(numbers, findings, lambda: self._figure(errors, blocks), self.remarks)
 
+    def check(self) -> None:
+        self.setting()
+
     def _numbers(self, block: str, n: int, name: str, values: Array) -> list[Number]:
-        printed = self.printed[block].get(name, (None,) * 3) if n == PRINTED_AT else (None,) * 3
+        printed: dict[str, float] = {}
+        if self.like_the_paper:
+            if n == PRINTED_AT and name in self.printed[block]:
+                printed = dict(zip(STATISTICS, self.printed[block][name], strict=True))
+            printed |= IN_TEXT.get(self.name, {}).get((block, n, name), {})
         title = f"Squared error of {block}, N = {n}, {self.trials} trials"
-        return [
-            Number(title, name, column, float(statistic(values)), paper)
-            for (column, statistic), paper in zip(STATISTICS.items(), printed, strict=True)
+        numbers = [
+            Number(title, name, column, float(statistic(values)), printed.get(column))
+            for column, statistic in STATISTICS.items()
         ]
+        return numbers + failures(title, name, values)
+
+    def _gain(self, block: str, medians: dict[int, dict[str, dict[str, float]]]) -> Finding:
+        """Whether auto is below all of the paper's candidates, at every sample size."""
+        told, holds = [], True
+        for n in sorted(self.sizes):
+            values = medians[n][block]
+            best = min(self.candidates, key=lambda name: values[name])
+            holds &= values[AUTO] < values[best]
+            told.append(f"N = {n}: auto {short(values[AUTO])}, {best} {short(values[best])}, MLE {short(values[MLE])}")
+        return Finding(
+            f"auto has a smaller median error of {block} than all of the paper's candidates at every N",
+            holds,
+            "; ".join(told),
+        )
 
     def _figure(self, errors: dict[tuple[str, int, str], Array], blocks: Sequence[str]) -> Any:
         from zfree.plotting.trials import boxes
@@ -103,11 +126,20 @@ def gather(values: Sequence[float | None]) -> Array:
     return np.array([np.inf if v is None else v for v in values])
 
 
+def failures(title: str, row: str, values: Array) -> list[Number]:
+    """How many fits failed, if any."""
+    failed = int(np.sum(~np.isfinite(values)))
+    return [Number(title, row, "failed", float(failed))] if failed else []
+
+
 def same_order(medians: dict[str, float], printed: dict[str, tuple[float, float, float]], what: str) -> Finding:
-    """Whether the paper's candidates have the paper's order."""
-    ours = sorted(printed, key=lambda name: medians[name])
+    """Whether the paper's candidates have the paper's order, strictly."""
     papers = sorted(printed, key=lambda name: printed[name][1])
-    return Finding(f"the order of the estimators by {what} is the paper's", ours == papers, " < ".join(ours))
+    values = [medians[name] for name in papers]
+    holds = bool(np.all(np.isfinite(values)) and np.all(np.diff(values) > 0))
+    ours = sorted(printed, key=lambda name: medians[name])
+    detail = " < ".join(ours) + ("" if holds else f"; the paper {' < '.join(papers)}")
+    return Finding(f"the order of the estimators by {what} is the paper's", holds, detail)
 
 
 def within_factor(
@@ -122,18 +154,3 @@ def within_factor(
         all(0.5 <= r <= 2.0 for r in ratios.values()),
         f"furthest: {worst}, {short(ratios[worst])} times the paper's",
     )
-
-
-def _gain(medians: dict[str, dict[str, float]], candidates: Sequence[str]) -> list[Finding]:
-    found = []
-    for block, values in medians.items():
-        best = min(candidates, key=lambda name: values[name])
-        detail = f"auto {short(values[AUTO])}, {best} {short(values[best])}, MLE {short(values[MLE])}"
-        found.append(
-            Finding(
-                f"auto has a smaller median error of {block} than all of the paper's candidates",
-                values[AUTO] < values[best],
-                detail,
-            )
-        )
-    return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zfree.errors import SpecificationError
-from zfree.experiments.comparison import Comparison, within_factor
+from zfree.experiments.comparison import Comparison, same_order, within_factor
 from zfree.experiments.paper import DIRICHLET
 from zfree.experiments.report import Finding, short
 from zfree.experiments.settings import DirichletSetting
@@ -31,15 +31,18 @@ class DirichletSimplex(Comparison):
     printed = DIRICHLET
 
     def setting(self) -> DirichletSetting:
-        alpha = np.array(self.alpha, dtype=float)
-        if alpha.ndim != 1 or len(alpha) < 2 or not np.all(alpha > 0):
-            raise SpecificationError(f"alpha must be at least two positive numbers, got {self.alpha!r}.")
-        return DirichletSetting(alpha)
+        return DirichletSetting(np.array(self.alpha, dtype=float))
+
+    @property
+    def like_the_paper(self) -> bool:
+        return len(self.alpha) == 10
 
     def findings(self, medians: dict[str, dict[str, float]]) -> list[Finding]:
         errors = medians["α"]
         best = min(self.candidates, key=lambda name: errors[name])
         barriers = max(errors[name] for name in ("φ₁", "φ₂", "φ₃"))
+        baselines = {name: errors[name] for name in ("truncated SM", "GSM CD", "h₁")}
+        told = ", ".join(f"{name} {short(value)}" for name, value in baselines.items())
         return [
             Finding("φ₂ is the best of the paper's candidates", best == "φ₂", f"{best} {short(errors[best])}"),
             Finding(
@@ -47,5 +50,15 @@ class DirichletSimplex(Comparison):
                 barriers < errors["truncated SM"],
                 f"largest of φ₁, φ₂, φ₃ {short(barriers)}, truncated SM {short(errors['truncated SM'])}",
             ),
+            Finding(
+                "all three φ are below all baselines",
+                barriers < min(baselines.values()),
+                f"largest of φ₁, φ₂, φ₃ {short(barriers)}; {told}",
+            ),
+            same_order(errors, self.printed["α"], "median error"),
             within_factor(errors, self.printed["α"], "the median error"),
         ]
+
+    def check(self) -> None:
+        if len(self.alpha) < 2 or not all(a > 0 for a in self.alpha):
+            raise SpecificationError(f"alpha must be at least two positive numbers, got {list(self.alpha)}.")

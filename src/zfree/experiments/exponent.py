@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.errors import SpecificationError
 from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.comparison import gather
 from zfree.experiments.gaussian_orthant import GaussianOrthant
@@ -36,9 +37,15 @@ class Exponent(Experiment):
     title = "The exponent of the power barrier"
     place = "Appendix, figure of the exponent ablation"
     small: ClassVar[dict[str, Any]] = {"trials": 10}
+    stated: ClassVar[tuple[str, ...]] = ("size", "dimension")
 
     def setting(self) -> GaussianSetting:
         return GaussianOrthant(dimension=self.dimension, mean=self.mean, precision=self.precision).setting()
+
+    def check(self) -> None:
+        self.setting()
+        if list(self.exponents) != sorted(set(self.exponents)) or not self.exponents[-1] < 2:
+            raise SpecificationError(f"exponents must increase and stay below 2, got {list(self.exponents)}.")
 
     def plan(self) -> list[Key]:
         return [(self.size, trial) for trial in range(self.trials)]
@@ -47,7 +54,7 @@ class Exponent(Experiment):
         setting = self.setting()
         X = setting.draw(self.size, self.stream(*key))
         sweep = {
-            label: [setting.errors_of(setting.estimator(Barrier(p, gamma)).fit(X)) for p in self.exponents]
+            label: [setting.errors_with(Barrier(p, gamma), X) for p in self.exponents]
             for gamma, label in GAMMAS.items()
         }
         return {"sweep": sweep, "errors": setting.errors((BASELINE, AUTO), X)}
@@ -55,7 +62,7 @@ class Exponent(Experiment):
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         blocks = self.setting().blocks
         sweep = {
-            (block, label): np.array([[e[block] for e in r["sweep"][label]] for _, r in records])
+            (block, label): np.stack([gather([e[block] for e in r["sweep"][label]]) for _, r in records])
             for block in blocks
             for label in GAMMAS.values()
         }
@@ -66,7 +73,7 @@ class Exponent(Experiment):
             title = f"Squared error of {block}, N = {self.size}, {self.trials} trials"
             for gamma, label in GAMMAS.items():
                 for p, errors in zip(self.exponents, sweep[block, label].T, strict=True):
-                    paper = EXPONENT[block].get(p) if gamma == 0.5 else None
+                    paper = EXPONENT[block].get(p) if gamma == 0.5 and self.like_the_paper else None
                     numbers += _quartiles(title, f"p = {short(p)}, {label}", errors, paper)
             for name in (BASELINE, AUTO):
                 numbers += _quartiles(title, name, flat[block, name])
@@ -90,7 +97,7 @@ class Exponent(Experiment):
         figure, axes = panels(len(blocks))
         ends = [min(self.exponents), max(self.exponents)]
         for ax, block in zip(axes, blocks, strict=True):
-            color = colors([*GAMMAS.values(), "", BASELINE, AUTO])
+            color = colors([*GAMMAS.values(), BASELINE, AUTO])
             for label in GAMMAS.values():
                 band(ax, self.exponents, list(sweep[block, label].T), label, color[label])
             for name in (BASELINE, AUTO):

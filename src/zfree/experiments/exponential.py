@@ -10,16 +10,17 @@ import numpy as np
 from scipy.special import gamma
 
 from zfree.arrays import Array
+from zfree.errors import SpecificationError
 from zfree.estimators import Exponential
 from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.report import Finding, Number, Report, short
+from zfree.experiments.settings import AUTO, MLE
 from zfree.generators import Generator, named
 from zfree.likelihood import exponential_mle
 
 ORDERS = {"φ₁": 1.0, "φ₂": 1.5, "φ₃": 3.0, "h₁": 1.0, "h₂ (NSM)": 2.0}
 """Each D is x^k: φ = (9/4) x^(4/3), x log x and −log x give k = 1, 3/2 and 3; h₁ = x and h₂ = x² of Yu et al. and Hyvärinen."""
 GENERATORS = {"φ₁": "phi1", "φ₂": "phi2", "φ₃": "phi3", "h₁": "h1", "h₂ (NSM)": "hyvarinen-2007"}
-MLE, AUTO = "MLE", "auto"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class ExponentialRate(Experiment):
     title = "The rate of an exponential distribution"
     place = "Appendix, figure of the exponential distribution"
     small: ClassVar[dict[str, Any]] = {"sizes": (50, 200, 1000)}
+
+    def check(self) -> None:
+        if not self.rate > 0:
+            raise SpecificationError(f"rate must be positive, got {self.rate!r}.")
 
     def plan(self) -> list[Key]:
         return [(n, trial) for n in self.sizes for trial in range(self.trials)]

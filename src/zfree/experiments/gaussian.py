@@ -25,6 +25,7 @@ class GaussianComparison(Comparison):
         "MLE is the Monte-Carlo likelihood with 20,000 draws at the truth: nobody can compute it from data alone, it is the "
         "yardstick.",
     )
+    stated: ClassVar[tuple[str, ...]] = ("dimension",)
     apart: ClassVar[tuple[str, ...]] = ()
     """Rows whose error of K is not held against the paper's."""
 
@@ -38,6 +39,7 @@ class GaussianComparison(Comparison):
     def findings(self, medians: dict[str, dict[str, float]]) -> list[Finding]:
         return [
             same_order(medians["K"], self.printed["K"], "median error of K"),
+            same_order(medians["μ"], self.printed["μ"], "median error of μ"),
             within_factor(medians["K"], self.printed["K"], "the median error of K", self.apart),
             within_factor(medians["μ"], self.printed["μ"], "the median error of μ"),
         ]

@@ -21,7 +21,7 @@ class GaussianSimplex(GaussianComparison):
 
     name = "gaussian-simplex"
     title = "Truncated Gaussian on the solid simplex"
-    place = "Section 5.1, table and figure of S¹⁰"
+    place = "Section 5.1 and appendix, table and figure of S¹⁰"
     candidates = ("φ₁", "φ₂", "φ₃", "truncated SM", "h₁")
     printed = SOLID_SIMPLEX
     apart = ("h₁",)

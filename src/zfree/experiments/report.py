@@ -80,8 +80,8 @@ def short(value: float | None) -> str:
         return ""
     if not math.isfinite(value):
         return "failed" if math.isnan(value) else "∞"
-    if value == 0 or 1e-3 <= abs(value) < 1e4:
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    if value == 0 or 1e-3 <= abs(value) < 9999.5:
+        return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
     mantissa, exponent = f"{value:.2e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 

@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from zfree.arrays import Array
 from zfree.experiments.base import Experiment, Key, Record
-from zfree.experiments.comparison import gather
+from zfree.experiments.comparison import gather, within_factor
 from zfree.experiments.paper import RobustnessTable
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, COMBINED, Setting
@@ -36,10 +36,14 @@ class Robustness(Experiment):
     extra: ClassVar[tuple[str, ...]] = (AUTO, COMBINED)
     blocks: ClassVar[tuple[str, ...]] = ("μ", "K")
     small: ClassVar[dict[str, Any]] = {"truths": 6, "trials": 5}
+    stated: ClassVar[tuple[str, ...]] = ("size", "dimension")
 
     @abstractmethod
     def truth(self, rng: np.random.Generator) -> Setting:
         """A random truth."""
+
+    def check(self) -> None:
+        self.truth(self.stream(0))
 
     def plan(self) -> list[Key]:
         return [(truth, trial) for truth in range(self.truths) for trial in range(self.trials)]
@@ -84,21 +88,23 @@ class Robustness(Experiment):
         self, title: str, block: str, names: Sequence[str], medians: Array, compared: bool = True
     ) -> list[Number]:
         rank = rankdata(medians, axis=1)
-        wins = np.mean((medians == medians.min(axis=1, keepdims=True)) & (rank == 1.0), axis=0)
-        measured = np.stack([wins, rank.mean(axis=0), np.median(medians, axis=0)], axis=1)
+        measured = np.stack([win_rates(medians), rank.mean(axis=0), np.median(medians, axis=0)], axis=1)
         return [
             Number(title, name, column, float(value), paper)
             for name, values in zip(names, measured, strict=True)
             for column, value, paper in zip(
-                COLUMNS, values, self.printed[block].get(name, (None,) * 3) if compared else (None,) * 3, strict=True
+                COLUMNS, values, self._printed(block, name) if compared else (None,) * 3, strict=True
             )
         ]
 
+    def _printed(self, block: str, name: str) -> tuple[float | None, ...]:
+        return self.printed[block].get(name, (None,) * 3) if self.like_the_paper else (None,) * 3
+
     def _findings(self, block: str, papers: Array, table: Array) -> list[Finding]:
         found = []
-        if block in self.champions:
+        if block in self.champions and self.like_the_paper:
             winner, bar = self.champions[block]
-            rate = float(np.mean(papers.argmin(axis=1) == self.candidates.index(winner)))
+            rate = float(win_rates(papers)[self.candidates.index(winner)])
             found.append(
                 Finding(
                     f"{winner} wins at least {bar:.0%} of the truths on {block} among the paper's candidates",
@@ -106,8 +112,14 @@ class Robustness(Experiment):
                     f"{rate:.2f}, the paper {self.printed[block][winner][0]:.2f}",
                 )
             )
-        rate = float(np.mean(table[:, len(self.candidates)] < papers.min(axis=1)))
-        ratio = float(np.median(table[:, len(self.candidates)] / papers.min(axis=1)))
+        if self.like_the_paper:
+            medians = dict(zip(self.candidates, np.median(papers, axis=0), strict=True))
+            printed = {name: (v[0], v[2], v[1]) for name, v in self.printed[block].items()}
+            found.append(within_factor(medians, printed, f"the median error of {block}"))
+        field = table[:, : len(self.candidates) + 1]
+        rate = float(win_rates(field)[-1])
+        with np.errstate(invalid="ignore"):
+            ratio = float(np.median(field[:, -1] / papers.min(axis=1)))
         found.append(
             Finding(
                 f"auto wins at least 80% of the truths on {block} against all of them together",
@@ -124,6 +136,13 @@ class Robustness(Experiment):
             {b: {f"{self.truths} truths": {c: m[:, j] for j, c in enumerate(rows)}} for b, m in medians.items()},
             "median squared error of {}",
         )
+
+
+def win_rates(medians: Array) -> Array:
+    """Share of the truths (rows) on which each estimator (column) has the strictly smallest error."""
+    order = np.sort(medians, axis=1)
+    best = (medians == order[:, :1]) & (order[:, :1] < order[:, 1:2])
+    return np.asarray(best.mean(axis=0), dtype=np.float64)
 
 
 @lru_cache(maxsize=4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from zfree.experiments.paper import ROBUSTNESS_DIRICHLET
 from zfree.experiments.robustness import Robustness
-from zfree.experiments.settings import AUTO, COMBINED, MLE, DirichletSetting
+from zfree.experiments.settings import AUTO, COMBINED, MLE, DirichletSetting, as_range
 
 
 @dataclass(frozen=True)
@@ -29,4 +29,4 @@ class RobustnessDirichlet(Robustness):
     blocks = ("α",)
 
     def truth(self, rng: np.random.Generator) -> DirichletSetting:
-        return DirichletSetting(rng.uniform(*self.alphas, self.dimension))
+        return DirichletSetting(rng.uniform(*as_range(self.alphas, "alphas", positive=True), self.dimension))

@@ -19,7 +19,7 @@ class RobustnessGaussianSimplex(GaussianRobustness):
     place = "Appendix, robustness table of S¹⁰"
     candidates = ("φ₁", "φ₂", "φ₃", "truncated SM", "h₁")
     printed = ROBUSTNESS_SOLID_SIMPLEX
-    champions: ClassVar[dict[str, tuple[str, float]]] = {"K": ("φ₁", 0.9)}
+    champions: ClassVar[dict[str, tuple[str, float]]] = {"μ": ("φ₁", 0.9), "K": ("φ₁", 0.9)}
 
     def domain(self) -> SolidSimplex:
         return SolidSimplex(self.dimension)

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from zfree import __version__
 from zfree.errors import MissingDependencyError, SpecificationError, ZfreeWarning
 from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.report import Report
+from zfree.files import write_whole
 from zfree.threads import one_blas_thread
 
+FILES = ("config.json", "trials.jsonl", "table.md", "table.csv", "figure.png", "figure.pdf")
 Progress = Callable[[int, int], None]
 """Called with (trials done, all trials)."""
 
@@ -51,14 +53,19 @@ def run(
     progress : callable
         Called after every trial with the number done and the number of all.
     """
+    experiment.check()
+    if figures:
+        check_matplotlib()
+    config = check_folder(experiment, folder, fresh=fresh)
     folder.mkdir(parents=True, exist_ok=True)
-    results = folder / "trials.jsonl"
     if fresh:
-        results.unlink(missing_ok=True)
-        (folder / "config.json").unlink(missing_ok=True)
-    _claim(folder / "config.json", {"zfree": __version__, **experiment.config()})
+        for name in FILES:
+            (folder / name).unlink(missing_ok=True)
+    write_whole(folder / "config.json", config.encode())
+    results = folder / "trials.jsonl"
     keys = experiment.plan()
-    done = {key: record for key, record in _read(results) if key in set(keys)}
+    wanted = set(keys)
+    done = {key: record for key, record in _read(results) if key in wanted}
     missing = [key for key in keys if key not in done]
     progress(len(done), len(keys))
     if missing:
@@ -69,12 +76,12 @@ def run(
                 done[key] = record
                 progress(len(done), len(keys))
     # Lines were written as trials finished; put them in their own order, so that the file depends on nothing else.
-    write_beside(results, "".join(_line(key, done[key]) for key in keys).encode())
+    write_whole(results, "".join(_line(key, done[key]) for key in keys).encode())
     # Numbers as the file has them, whether they were computed now or read.
     with one_blas_thread():
         report = experiment.report([(key, json.loads(json.dumps(done[key]))) for key in keys])
-        write_beside(folder / "table.md", report.to_markdown(experiment.title, str(experiment)).encode())
-        write_beside(folder / "table.csv", report.to_csv().encode())
+        write_whole(folder / "table.md", report.to_markdown(experiment.title, str(experiment)).encode())
+        write_whole(folder / "table.csv", report.to_csv().encode())
         if figures:
             _draw(report, folder)
     return report
@@ -91,13 +98,6 @@ def run_trial(experiment: Experiment, key: Key, main: int | None = None) -> tupl
         # Baselines that are inconsistent or have no variance are part of the comparison.
         warnings.simplefilter("ignore", ZfreeWarning)
         return key, experiment.trial(key)
-
-
-def write_beside(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    beside = path.with_name(path.name + ".part")
-    beside.write_bytes(content)
-    os.replace(beside, path)
 
 
 def _trials(experiment: Experiment, keys: list[Key], jobs: int) -> Iterable[tuple[Key, Record]]:
@@ -119,29 +119,58 @@ def _end_with(main: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the main process speaks for it
 
 
-def _claim(path: Path, config: dict[str, Any]) -> None:
-    """Write the configuration, or make sure that the one there is the same."""
-    text = json.dumps(config, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    if path.exists() and path.read_text(encoding="utf-8") != text:
-        raise SpecificationError(
-            f"{path.parent} holds a run with other settings (see {path.name}). Choose another --output, or pass --fresh "
-            "to throw that run away."
-        )
-    write_beside(path, text.encode())
+def check_folder(experiment: Experiment, folder: Path, *, fresh: bool = False) -> str:
+    """The configuration as text; an error if `folder` holds a run with another one."""
+    config = {"zfree": __version__, **experiment.config()}
+    text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+    path = folder / "config.json"
+    if fresh or not path.exists() or path.read_text(encoding="utf-8") == text:
+        return text
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        there = {}
+    here = json.loads(text)
+    other = [f"{k} = {json.dumps(there.get(k))}" for k in here if there.get(k) != here[k]]
+    raise SpecificationError(
+        f"{folder} holds a run with other settings ({', '.join(other)}). Choose another --output, or pass --fresh to throw "
+        "that run away."
+    )
+
+
+def check_matplotlib() -> None:
+    """Say at once, not after all trials, that figures cannot be drawn."""
+    from zfree.plotting.trials import panels
+
+    try:
+        panels(1)
+    except MissingDependencyError as error:
+        raise MissingDependencyError(f"{error} Or leave figures out with --no-figures.") from error
 
 
 def _read(path: Path) -> list[tuple[Key, Record]]:
-    """Finished trials; a line that was cut off while it was written is removed."""
+    """Finished trials. A line that cannot be read, cut off while it was written or damaged since, is a trial to run again."""
     if not path.exists():
         return []
     content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        write_beside(path, whole)
-    records = [json.loads(line) for line in whole.splitlines()]
-    return [(tuple(record.pop("trial")), record) for record in records]
+    found, lines = [], content.splitlines(keepends=True)
+    kept = []
+    for line in lines:
+        try:
+            record = json.loads(line)
+            found.append((tuple(record.pop("trial")), record))
+        except (ValueError, KeyError, AttributeError, TypeError):
+            continue
+        if line.endswith(b"\n"):
+            kept.append(line)
+        else:
+            found.pop()
+    if len(kept) < len(lines):
+        write_whole(path, b"".join(kept))
+    return found
 
 
 def _line(key: Key, record: Record) -> str:
@@ -151,4 +180,6 @@ def _line(key: Key, record: Record) -> str:
 def _draw(report: Report, folder: Path) -> None:
     from zfree.plotting.trials import save
 
-    save(report.draw, {path: folder / path for path in ("figure.png", "figure.pdf")})
+    figure = report.draw()
+    for name in ("figure.png", "figure.pdf"):
+        save(figure, folder / name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -72,11 +72,17 @@ class Setting(ABC):
         return {name: self._errors(name, X) for name in contenders}
 
     def _errors(self, contender: str, X: Array) -> Errors:
+        if contender != MLE:
+            return self.errors_with(generator_of(contender), X)
+        return self._tried(lambda: self.likelihood_errors(X))
+
+    def errors_with(self, generator: Generator | Combined | str, X: Array) -> Errors:
+        """Squared errors with a generator."""
+        return self._tried(lambda: self.errors_of(self.estimator(generator).fit(X)))
+
+    def _tried(self, compute: Callable[[], Errors]) -> Errors:
         try:
-            if contender == MLE:
-                found = self.likelihood_errors(X)
-            else:
-                found = self.errors_of(self.estimator(generator_of(contender)).fit(X))
+            found = compute()
         except ZfreeError:
             found = {}
         return {block: finite(found.get(block)) for block in self.blocks}
@@ -145,22 +151,37 @@ class DirichletSetting(Setting):
 
 def as_mean(value: Any, d: int) -> Array:
     """A location of `d` coordinates from one number or `d`."""
-    mean = np.asarray(value, dtype=float)
-    if mean.shape not in ((), (d,)):
+    mean = _numbers(value)
+    if mean is None or mean.shape not in ((), (d,)):
         raise SpecificationError(f"mean must be one number or {d} of them, got {value!r}.")
     return np.broadcast_to(mean, (d,)).copy()
 
 
 def as_precision(value: Any, d: int) -> Array:
     """A d × d precision from one number k (k I), `d` numbers (a diagonal) or the matrix."""
-    K = np.asarray(value, dtype=float)
-    if K.ndim < 2 and K.shape in ((), (d,)):
+    K = _numbers(value)
+    if K is not None and K.shape in ((), (d,)):
         K = np.diag(np.broadcast_to(K, (d,)))
-    if K.shape != (d, d) or not np.array_equal(K, K.T) or np.linalg.eigvalsh(K)[0] <= 0:
+    if K is None or K.shape != (d, d) or not np.array_equal(K, K.T) or np.linalg.eigvalsh(K)[0] <= 0:
         raise SpecificationError(
             f"precision must be a positive number, {d} of them or a positive-definite {d} × {d} matrix, got {value!r}."
         )
     return K
+
+
+def as_range(value: Sequence[float], field: str, positive: bool = False) -> tuple[float, float]:
+    """Two numbers, the smaller first."""
+    if len(value) != 2 or not value[0] < value[1] or (positive and not value[0] > 0):
+        kind = "two positive numbers" if positive else "two numbers"
+        raise SpecificationError(f"{field} must be {kind}, the smaller first; got {list(value)}.")
+    return value[0], value[1]
+
+
+def _numbers(value: Any) -> Array | None:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
 
 
 def finite(value: float | None) -> float | None:

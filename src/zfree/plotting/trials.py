@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,24 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.errors import MissingDependencyError
+from zfree.files import write_whole
 
 PALETTE = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#999999", "#AA9900")
 """Distinguishable with any colour vision (after Okabe and Ito)."""
-OURS = {"auto": "#D55E00", "combined": "#882255", "MLE": "#000000"}
-"""The rows that every figure has keep their colours."""
+COLORS = {
+    **dict(zip(("φ₁", "φ₂", "φ₃", "truncated SM", "h₁", "h₂", "GSM CD"), PALETTE, strict=True)),
+    "auto": "#D55E00",
+    "combined": "#882255",
+    "MLE": "#000000",
+}
+"""An estimator has the same colour in every figure."""
+DARK = ("auto", "combined", "MLE")
 
 
 def colors(names: Sequence[str]) -> dict[str, str]:
-    """A colour for each row."""
-    rest = iter(PALETTE)
-    return {name: OURS[name] if name in OURS else next(rest) for name in names}
+    """A colour for each row: its own, or one that is free."""
+    free = iter(c for c in PALETTE if c not in {COLORS.get(name) for name in names})
+    return {name: COLORS[name] if name in COLORS else next(free) for name in names}
 
 
 def panels(count: int, width: float = 5.5, height: float = 4.2) -> tuple[Any, list[Any]]:
@@ -57,7 +63,7 @@ def boxes(errors: Mapping[str, Mapping[str, Mapping[str, Array]]], label: str) -
                 patch_artist=True,
                 manage_ticks=False,
                 boxprops={"facecolor": color[name], "alpha": 0.75, "linewidth": 0.6},
-                medianprops={"color": "white" if name in OURS else "black", "linewidth": 1.2},
+                medianprops={"color": "white" if name in DARK else "black", "linewidth": 1.2},
                 whiskerprops={"linewidth": 0.7},
                 capprops={"linewidth": 0.7},
                 flierprops={"marker": ".", "markersize": 2.5, "markeredgecolor": color[name]},
@@ -78,13 +84,9 @@ def band(ax: Any, x: Sequence[float], errors: Sequence[Array], name: str, color:
     ax.plot(x, middle, style, color=color, marker="o" if style == "-" else None, markersize=4, label=name)
 
 
-def save(draw: Callable[[], Any], paths: Mapping[str, Path]) -> None:
-    """Draw once and save in each format, without the date: the same numbers give the same files."""
-    figure = draw()
-    for path in paths.values():
-        kind = path.suffix.removeprefix(".")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=kind, dpi=140, metadata={"CreationDate": None} if kind == "pdf" else None)
-        beside = path.with_name(path.name + ".part")
-        beside.write_bytes(buffer.getvalue())
-        os.replace(beside, path)
+def save(figure: Any, path: Path) -> None:
+    """Save without the date: the same numbers give the same file."""
+    kind = path.suffix.removeprefix(".")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=kind, dpi=140, metadata={"CreationDate": None} if kind == "pdf" else None)
+    write_whole(path, buffer.getvalue())

@@ -1,0 +1,178 @@
+"""Score matching as the limit of minimum probability flow: Theorems 3.1 and 3.2 as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.domains import Domain, Orthant, SolidSimplex
+from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.report import Finding, Number, Report, short
+from zfree.experiments.settings import as_precision
+from zfree.generators import Barrier
+from zfree.models import PairwiseModel
+from zfree.moments import Problem
+from zfree.neighbourhoods import BregmanBall, Neighbourhood, SoftNeighbourhood, mixing_constant, radial_moment
+from zfree.potentials import Power
+from zfree.samplers import sample_gaussian
+
+DIMENSION = 3
+DOMAINS: dict[str, Domain] = {"S³": SolidSimplex(DIMENSION), "R₊³": Orthant(DIMENSION)}
+KINDS = ("soft", "hard, λ = C₆/C₃", "hard, λ = 1")
+ORDERS = {"soft": 1.0, "hard, λ = C₆/C₃": 2.0, "hard, λ = 1": 2.0}
+"""The remainder of the expansions: O(ε) in the soft case, odd moments being zero, and O(r²) in the hard one."""
+
+
+@dataclass(frozen=True)
+class Limit(Experiment):
+    """‖∇θ K − ∇θ L‖ / ‖∇θ L‖ against the size of the neighbourhood, by quadrature over the neighbours of `rows` points.
+
+    K is minimum probability flow in the units of its limit (4/ε times the paper's), L the score matching loss that the
+    theorem names, both for a truncated Gaussian at a θ that is not the truth.
+    """
+
+    rows: int = 100
+    power: float = 4 / 3
+    soft: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01, 0.003)
+    hard: tuple[float, ...] = (0.4, 0.2, 0.1, 0.05, 0.025)
+    precision: float | tuple[float, ...] = 4.0
+
+    name = "limit"
+    title = "Score matching as a limit of minimum probability flow"
+    place = "Theorems 3.1 and 3.2, and the remark after the proof of the latter"
+    small: ClassVar[dict[str, Any]] = {"rows": 20}
+
+    def check(self) -> None:
+        for kind in KINDS:
+            for size in self.sizes(kind):
+                self._neighbourhood(kind, size)
+        as_precision(self.precision, DIMENSION)
+
+    def plan(self) -> list[Key]:
+        counts = {kind: len(self.sizes(kind)) for kind in KINDS}
+        return [
+            (where, which, k)
+            for where in range(len(DOMAINS))
+            for which, kind in enumerate(KINDS)
+            for k in range(counts[kind])
+        ]
+
+    def sizes(self, kind: str) -> tuple[float, ...]:
+        """ε or r."""
+        return self.soft if kind == "soft" else self.hard
+
+    def trial(self, key: Key) -> Record:
+        domain, kind = list(DOMAINS.values())[key[0]], KINDS[key[1]]
+        d = DIMENSION
+        mean, K = np.full(d, 0.25), as_precision(self.precision, d) + 0.8
+        X = sample_gaussian(domain, mean, K, self.rows, self.stream(key[0]))
+        model = PairwiseModel([f"x{j + 1}" for j in range(d)])
+        theta = 0.8 * np.concatenate([K[model.rows, model.cols], K @ mean])
+        size = self.sizes(kind)[key[2]]
+        neighbourhood, moves, weight = self._neighbourhood(kind, size)
+        flow = flow_gradient(model, theta, domain, X, neighbourhood, moves, weight)
+        constant = mixing_constant(d) if kind == "hard, λ = C₆/C₃" else 1.0
+        limit = matching_gradient(model, theta, domain, X, Barrier(self.power), constant)
+        return {"error": float(np.linalg.norm(flow - limit) / np.linalg.norm(limit))}
+
+    def _neighbourhood(self, kind: str, size: float) -> tuple[Neighbourhood, Array, Array]:
+        if kind == "soft":
+            return SoftNeighbourhood(Barrier(self.power), size), *gaussian_nodes(DIMENSION)
+        return BregmanBall(Power(self.power), size, proper=kind == "hard, λ = 1"), *ball_nodes()
+
+    def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
+        errors = {key: record["error"] for key, record in records}
+        numbers, findings = [], []
+        for where, domain in enumerate(DOMAINS):
+            for which, kind in enumerate(KINDS):
+                sizes = self.sizes(kind)
+                values = [errors[where, which, k] for k in range(len(sizes))]
+                symbol = "ε" if kind == "soft" else "r"
+                for size, value in zip(sizes, values, strict=True):
+                    numbers.append(
+                        Number(f"Relative gap of the gradients, {kind}", f"{symbol} = {short(size)}", domain, value)
+                    )
+                slope = float(np.polyfit(np.log(sizes[-3:]), np.log(values[-3:]), 1)[0])
+                findings.append(
+                    Finding(
+                        f"{domain}, {kind}: the gap closes like {symbol}{'' if ORDERS[kind] == 1 else '²'}",
+                        abs(slope - ORDERS[kind]) <= 0.3,
+                        f"fitted slope {slope:.2f}, gap {short(values[-1])} at {symbol} = {short(sizes[-1])}",
+                    )
+                )
+        remark = f"λ = C₆/C₃ is {short(mixing_constant(DIMENSION))} in {DIMENSION} dimensions."
+        return Report(numbers, findings, lambda: self._figure(errors), (remark,))
+
+    def _figure(self, errors: dict[Key, float]) -> Any:
+        from zfree.plotting.trials import PALETTE, panels
+
+        figure, axes = panels(2)
+        for ax, kinds, symbol in ((axes[0], KINDS[:1], "ε"), (axes[1], KINDS[1:], "r")):
+            for where, (domain, style) in enumerate(zip(DOMAINS, ("-", "--"), strict=True)):
+                for kind in kinds:
+                    which = KINDS.index(kind)
+                    sizes = self.sizes(kind)
+                    values = [errors[where, which, k] for k in range(len(sizes))]
+                    ax.loglog(sizes, values, style, marker="o", color=PALETTE[which], label=f"{domain}, {kind}")
+            steps = np.array(self.sizes(kinds[0]))
+            guide = 0.3 * min(errors.values()) * (steps / steps[-1]) ** ORDERS[kinds[0]]
+            ax.loglog(steps, guide, ":", color="0.5", label=f"slope {ORDERS[kinds[0]]:.0f}")
+            ax.set(xlabel=symbol, ylabel="relative gap of the gradients")
+            ax.legend(frameon=False, fontsize="small")
+        return figure
+
+
+def flow_gradient(
+    model: PairwiseModel,
+    theta: Array,
+    domain: Domain,
+    X: Array,
+    neighbourhood: Neighbourhood,
+    moves: Array,
+    weight: Array,
+) -> Array:
+    """∇θ of minimum probability flow, the expectation over neighbours replaced by weighted `moves` (k, d)."""
+    U = np.repeat(moves[:, None, :], len(X), axis=1)
+    points, coefficients = neighbourhood.place(domain, X, U)
+    shape = points.shape[:2]
+    change = (model.statistics(points.reshape(-1, X.shape[1])).reshape(*shape, -1)) - model.statistics(X)
+    # E = −θ·t, so ∇θ 4 c exp(½(E(x) − E(y))) = 2 c (t(y) − t(x)) exp(½θ·(t(y) − t(x))).
+    factor = 2.0 * coefficients * np.exp(0.5 * change @ theta) * weight[:, None]
+    return np.einsum("kn,knr->r", factor, change) / len(X)
+
+
+def matching_gradient(
+    model: PairwiseModel, theta: Array, domain: Domain, X: Array, generator: Barrier, constant: float
+) -> Array:
+    """∇θ of the score matching loss with λ = `constant` in front of the divergence of D."""
+    moments = Problem(model, generator, domain, X).moments()
+    gradient = np.exp(moments.log_scale) * (moments.gamma @ theta + moments.g)
+    value = generator.evaluate(domain, X)
+    divergence = np.exp(value.log_weight)[:, None] * value.divergence
+    return gradient - (1.0 - constant) * model.apply_jacobian(X, divergence).mean(axis=1)
+
+
+def gaussian_nodes(d: int, n: int = 14) -> tuple[Array, Array]:
+    """Points and weights that integrate polynomials exactly under N(0, I)."""
+    x, w = np.polynomial.hermite_e.hermegauss(n)
+    grid = np.stack(np.meshgrid(*[x] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    weight = np.prod(np.stack(np.meshgrid(*[w] * d, indexing="ij"), axis=-1).reshape(-1, d), axis=1)
+    return grid, weight / weight.sum()
+
+
+def ball_nodes(n: int = 10) -> tuple[Array, Array]:
+    """The same under the density ∝ exp(−½‖u‖²) on the unit ball of ℝ³."""
+    z, w = np.polynomial.legendre.leggauss(n)
+    r, radial = 0.5 * (z + 1), 0.5 * w
+    angle = 2 * np.pi * np.arange(2 * n) / (2 * n)
+    radius, height, turn = np.meshgrid(r, z, angle, indexing="ij")
+    ring = np.sqrt(1 - height**2)
+    points = np.stack([radius * ring * np.cos(turn), radius * ring * np.sin(turn), radius * height], axis=-1).reshape(
+        -1, 3
+    )
+    weight = (radial * r**2 * np.exp(-0.5 * r**2))[:, None, None] * w[None, :, None] * np.full(2 * n, np.pi / n)
+    return points, weight.ravel() / radial_moment(3, 0)

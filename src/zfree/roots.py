@@ -1,0 +1,92 @@
+r"""Square roots of structured matrices: what drawing from N(m, D) and evaluating its density take.
+
+For :math:`D = \mathrm{diag}(\delta) + \sum_k \sigma_k u_k u_k^\top` with the :math:`u_k` on coordinates of their own, put
+:math:`w_k = \delta^{-1/2} u_k`. Then :math:`D = L L^\top` with :math:`L = \mathrm{diag}(\delta^{1/2})(I + \sum_k c_k w_k w_k^\top)` and
+:math:`c_k = (\sqrt{1 + \sigma_k\|w_k\|^2} - 1)/\|w_k\|^2`: O(d) per row. Dense matrices take a Cholesky factor.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from zfree.arrays import Array, row_sums
+from zfree.fields import Parts
+
+
+class Root(ABC):
+    """L with L Lᵀ = D, one per row."""
+
+    @abstractmethod
+    def apply(self, V: Array) -> Array:
+        """L v for each row v of `V` (N, d)."""
+
+    @abstractmethod
+    def solve(self, V: Array) -> Array:
+        """L⁻¹ v for each row."""
+
+    @abstractmethod
+    def logdet(self) -> Array:
+        """log det D (N,)."""
+
+
+def root(parts: Parts) -> Root:
+    """The square root of a field in its own structure, given by :meth:`Field.parts <zfree.fields.Field.parts>`."""
+    return _DenseRoot(parts.dense) if parts.dense is not None else _StructuredRoot(parts)
+
+
+def apply_parts(parts: Parts, V: Array) -> Array:
+    """D v for each row of `V`, with D given by its parts."""
+    if parts.dense is not None:
+        return np.einsum("njk,nk->nj", parts.dense, V)
+    assert parts.diagonal is not None
+    out = parts.diagonal * V
+    for sigma, u in parts.rank_ones:
+        out += (sigma * row_sums(u * V))[:, None] * u
+    return out
+
+
+class _StructuredRoot(Root):
+    def __init__(self, parts: Parts) -> None:
+        assert parts.diagonal is not None
+        self._scale = np.sqrt(parts.diagonal)
+        self._terms = []
+        for sigma, u in parts.rank_ones:
+            w = u / self._scale
+            square = row_sums(w * w)
+            grown = np.sqrt(np.maximum(1.0 + sigma * square, 0.0))
+            self._terms.append((w, np.where(square > 0, square, 1.0), grown))
+
+    def apply(self, V: Array) -> Array:
+        out = V.copy()
+        for w, square, grown in self._terms:
+            out += ((grown - 1.0) / square * row_sums(w * V))[:, None] * w
+        return self._scale * out
+
+    def solve(self, V: Array) -> Array:
+        V = V / self._scale
+        out = V.copy()
+        for w, square, grown in self._terms:
+            out += ((1.0 / grown - 1.0) / square * row_sums(w * V))[:, None] * w
+        return out
+
+    def logdet(self) -> Array:
+        total = 2.0 * np.log(self._scale).sum(axis=1)
+        for _, _, grown in self._terms:
+            total = total + 2.0 * np.log(grown)
+        return np.asarray(total, dtype=np.float64)
+
+
+class _DenseRoot(Root):
+    def __init__(self, matrices: Array) -> None:
+        self._factor = np.linalg.cholesky(matrices)
+
+    def apply(self, V: Array) -> Array:
+        return np.einsum("njk,nk->nj", self._factor, V)
+
+    def solve(self, V: Array) -> Array:
+        return np.asarray(np.linalg.solve(self._factor, V[:, :, None])[:, :, 0], dtype=np.float64)
+
+    def logdet(self) -> Array:
+        return np.asarray(2.0 * np.log(np.einsum("njj->nj", self._factor)).sum(axis=1), dtype=np.float64)

@@ -1,0 +1,58 @@
+"""How far chains can be trusted: split-R̂ and effective sample size (Gelman et al., *Bayesian Data Analysis*, 3rd ed., 11.4–11.5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.errors import SpecificationError
+
+
+def split_rhat(states: Array) -> Array:
+    """Potential scale reduction of each coordinate, every chain cut in half.
+
+    Parameters
+    ----------
+    states : ndarray of shape (steps, chains, d)
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        1 when the halves of all chains agree; above 1.01 the chains have not mixed.
+    """
+    halves = _halves(states)
+    n = halves.shape[0]
+    within = halves.var(axis=0, ddof=1).mean(axis=0)
+    between = n * halves.mean(axis=0).var(axis=0, ddof=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.sqrt(((n - 1) / n * within + between / n) / within)
+    return np.where(within > 0, ratio, np.where(between > 0, np.inf, 1.0))
+
+
+def effective_size(states: Array) -> Array:
+    """How many independent draws the chains are worth, per coordinate (d,), by Geyer's initial monotone sequence."""
+    halves = _halves(states)
+    n, m, _ = halves.shape
+    centred = halves - halves.mean(axis=0)
+    spectrum = np.fft.rfft(centred, 2 * n, axis=0)
+    autocovariance = np.fft.irfft(np.abs(spectrum) ** 2, axis=0)[:n] / n
+    within = autocovariance[0].mean(axis=0) * n / (n - 1)
+    between = halves.mean(axis=0).var(axis=0, ddof=1)
+    total = (n - 1) / n * within + between
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rho = 1.0 - (within - autocovariance.mean(axis=1)) / total
+    pairs = rho[: 2 * (n // 2)].reshape(n // 2, 2, -1).sum(axis=1)
+    # Sums of neighbours are positive and decreasing for a reversible chain; what is not is noise.
+    positive = np.cumprod(pairs > 0, axis=0).astype(bool)
+    monotone = np.minimum.accumulate(np.where(positive, pairs, 0.0), axis=0)
+    time = -1.0 + 2.0 * monotone.sum(axis=0)
+    size = n * m / np.maximum(time, 1.0 / np.log10(max(n * m, 10)))
+    return np.where(total > 0, size, float(n * m))
+
+
+def _halves(states: Array) -> Array:
+    steps = states.shape[0] if states.ndim == 3 else 0
+    if steps < 4:
+        raise SpecificationError(f"diagnostics need states of shape (steps ≥ 4, chains, d), got {states.shape}.")
+    half = steps // 2
+    return np.concatenate([states[:half], states[steps - half :]], axis=1)
