@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test lint format reproduce publish bench bench-efficiency bench-auto bench-memory coverage docs clean
+.PHONY: demo test lint format reproduce publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies coverage docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,12 @@ bench-auto: $(VENV)/.dev  ## cost, coverage, win rates of the automatic choice; 
 
 bench-memory: $(VENV)/.dev  ## resident memory of a fit with a million rows
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.memory
+
+bench-neural: $(VENV)/.dev  ## cost of a training step: probes in 1000 columns, flow losses against derivatives
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.neural
+
+bench-energies: $(VENV)/.dev  ## networks on three planar domains: divergence to the truth with three weights
+	$(BIN)/python -m benchmarks.energies
 
 coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data sets
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.coverage

@@ -93,7 +93,7 @@ if TYPE_CHECKING:
     from zfree.potentials import ConvexFunction, Power, SlackFunction
 
 
-_SUBMODULES = ("datasets", "errors", "likelihood", "plotting", "samplers")
+_SUBMODULES = ("datasets", "errors", "likelihood", "neighbourhoods", "neural", "plotting", "samplers")
 
 
 def __getattr__(name: str) -> Any:

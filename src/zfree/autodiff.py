@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,17 @@ def _torch(purpose: str, instead: str) -> Any:
     return torch
 
 
+@contextmanager
+def quiet_torch() -> Iterator[None]:
+    """Without the deprecation warning that torch gives itself when torch.func is first used."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*torch.jit.script", DeprecationWarning)
+        yield
+
+
 def _call(what: str, instead: str, compute: Callable[[], Any]) -> Any:
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".*torch.jit.script", DeprecationWarning)  # torch's own affair
+        with quiet_torch():
             return compute()
     except (TypeError, ValueError, RuntimeError, AttributeError, Warning) as error:
         raise SpecificationError(

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammainc, gammaincinv, gammaln
+from scipy.special import gammaln, hyp1f1
 
 from zfree.arrays import Array
 from zfree.domains import Domain
@@ -86,6 +86,8 @@ class SoftNeighbourhood(Neighbourhood):
         L = root(value.field.parts())
         spread = np.sqrt(self.epsilon * scale)
         points = np.stack([centre + spread * L.apply(u) for u in U])
+        if domain.chart is not None:  # D is singular there; rounding must not lead out of the plane
+            points = domain.chart.push(domain.chart.pull(points.reshape(-1, X.shape[1]))).reshape(points.shape)
         return Neighbours(points, np.full(U.shape[:2], 1.0 / self.epsilon))
 
 
@@ -123,23 +125,21 @@ class BregmanBall(Neighbourhood):
 
     def moves(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """From the density ∝ exp(−½‖u‖²) on the unit ball, by inverting the distribution of the length."""
-        d = shape[-1]
         direction = rng.standard_normal(shape)
         direction /= np.linalg.norm(direction, axis=-1, keepdims=True)
-        share = rng.uniform(size=shape[:-1]) * gammainc(d / 2, 0.5)
-        return direction * np.sqrt(2.0 * gammaincinv(d / 2, share))[..., None]
+        return direction * _length(shape[-1], rng.uniform(size=shape[:-1]))[..., None]
 
     def place(self, domain: Domain, X: Array, U: Array) -> Neighbours:
         d = self.dimension(domain)
         hessian = domain.barrier(self.potential, X)
         # The ellipsoid lies in a Euclidean ball of radius r √tr(H⁻¹).
         distance = domain.boundary_distance(X)[0] if domain.has_boundary else np.full(len(X), np.inf)
-        r = self.radius * np.minimum(1.0, distance / np.sqrt(hessian.inverse.diagonal().sum(axis=1)))
+        trace = np.maximum(hessian.inverse.diagonal().sum(axis=1), np.finfo(float).tiny)  # rounding may leave nothing
+        r = self.radius * np.minimum(1.0, distance / np.sqrt(trace))
         L = root(hessian.inverse.parts())
         moves = [r[:, None] * L.apply(u) for u in U]
-        c3 = radial_moment(d, 2) / d
-        mass = radial_moment(d, 0)
-        scale = np.exp(-0.5 * hessian.logdet()) * mass / (c3 * r**2)
+        mass_over_c3 = d * _radial(d, 0) / _radial(d, 2)
+        scale = np.exp(-0.5 * hessian.logdet()) * mass_over_c3 / r**2
         return Neighbours(
             np.stack([X + move for move in moves]),
             np.stack([scale * self._weight(domain, X, move, r) for move in moves]),
@@ -156,9 +156,27 @@ class BregmanBall(Neighbourhood):
 
 def radial_moment(d: int, power: int) -> float:
     r""":math:`\int_B \|u\|^k e^{-\|u\|^2/2}du` over the unit ball of ℝᵈ."""
-    a = 0.5 * (d + power)
     log_surface = np.log(2.0) + 0.5 * d * np.log(np.pi) - gammaln(0.5 * d)
-    return float(np.exp(log_surface + (a - 1.0) * np.log(2.0) + gammaln(a)) * gammainc(a, 0.5))
+    return float(np.exp(log_surface) * _radial(d, power))
+
+
+def _radial(d: int, power: int) -> float:
+    r""":math:`\int_0^1 t^{d+k-1} e^{-t^2/2}dt`, which unlike the surface of the ball stays in range for every d."""
+    n = d + power
+    return float(np.exp(-0.5) / n * hyp1f1(1.0, 0.5 * n + 1.0, 0.5))
+
+
+def _length(d: int, share: Array) -> Array:
+    """Where the distribution function of ‖u‖ is `share`, by Newton's method for its logarithm in log ‖u‖."""
+    log_share = np.log(np.maximum(share, np.finfo(float).tiny))
+    total = np.log(hyp1f1(1.0, 0.5 * d + 1.0, 0.5)) - 0.5
+    log_length = log_share / d
+    for _ in range(6):
+        square = np.exp(2.0 * log_length)
+        kummer = hyp1f1(1.0, 0.5 * d + 1.0, 0.5 * square)
+        # log F = d log ‖u‖ − ½‖u‖² + log kummer − total, and its slope is d / kummer.
+        log_length = log_length - (log_length - (log_share + total + 0.5 * square - np.log(kummer)) / d) * kummer
+    return np.exp(log_length)
 
 
 def mixing_constant(d: int) -> float:
@@ -175,4 +193,4 @@ def mixing_constant(d: int) -> float:
     """
     if d < 1:
         raise SpecificationError(f"a dimension must be at least 1, got {d!r}.")
-    return radial_moment(d, 4) / ((d + 2) * radial_moment(d, 2))
+    return _radial(d, 4) / ((d + 2) * _radial(d, 2))

@@ -14,6 +14,9 @@ import numpy as np
 from zfree.arrays import Array, row_sums
 from zfree.fields import Parts
 
+EPSILON = float(np.finfo(float).eps)
+"""Next to a facet D shrinks across it, down to where rounding leaves no digit of that: the share that counts as zero."""
+
 
 class Root(ABC):
     """L with L Lᵀ = D, one per row."""
@@ -31,9 +34,12 @@ class Root(ABC):
         """log det D (N,)."""
 
 
-def root(parts: Parts) -> Root:
-    """The square root of a field in its own structure, given by :meth:`Field.parts <zfree.fields.Field.parts>`."""
-    return _DenseRoot(parts.dense) if parts.dense is not None else _StructuredRoot(parts)
+def root(parts: Parts, floor: float = 0.0) -> Root:
+    """The square root of a field in its own structure, given by :meth:`Field.parts <zfree.fields.Field.parts>`.
+
+    With `floor` above 0 (:data:`EPSILON`) it can be inverted wherever the field is positive definite but for rounding.
+    """
+    return _DenseRoot(parts.dense) if parts.dense is not None else _StructuredRoot(parts, floor)
 
 
 def apply_parts(parts: Parts, V: Array) -> Array:
@@ -48,14 +54,14 @@ def apply_parts(parts: Parts, V: Array) -> Array:
 
 
 class _StructuredRoot(Root):
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, floor: float) -> None:
         assert parts.diagonal is not None
         self._scale = np.sqrt(parts.diagonal)
         self._terms = []
         for sigma, u in parts.rank_ones:
             w = u / self._scale
             square = row_sums(w * w)
-            grown = np.sqrt(np.maximum(1.0 + sigma * square, 0.0))
+            grown = np.sqrt(np.maximum(1.0 + sigma * square, floor))
             self._terms.append((w, np.where(square > 0, square, 1.0), grown))
 
     def apply(self, V: Array) -> Array:
@@ -80,7 +86,8 @@ class _StructuredRoot(Root):
 
 class _DenseRoot(Root):
     def __init__(self, matrices: Array) -> None:
-        self._factor = np.linalg.cholesky(matrices)
+        d = matrices.shape[-1]
+        self._factor = np.linalg.cholesky(matrices * (1.0 + 4 * d * EPSILON * np.eye(d)))
 
     def apply(self, V: Array) -> Array:
         return np.einsum("njk,nk->nj", self._factor, V)

@@ -239,3 +239,21 @@ def test_estimators_sample_what_they_fitted(estimator, data):
         assert stats.ks_2samp(draws[:, j], data[:, j]).pvalue > 1e-4
     if isinstance(est, zf.Dirichlet) or (est.get_params().get("domain") == zf.Simplex(3)):
         assert np.allclose(draws.sum(axis=1), 1.0)
+
+
+def test_models_without_an_exact_sampler_sample_by_langevin():
+    """A square-root interaction (fixed marginals are not known in closed form) and a gamma written as a family of one's own."""
+    rng = np.random.default_rng(0)
+    data = rng.gamma(3.0, 0.5, size=(2000, 1))
+    family = zf.ExponentialFamily(
+        lambda X: np.column_stack([np.log(X[:, 0]), -X[:, 0]]),
+        jacobian=lambda X: np.stack([1 / X, -np.ones_like(X)], axis=1),
+        hessian=lambda X: np.stack([-1 / X**2, np.zeros_like(X)], axis=1)[:, :, :, None],
+        domain=zf.Orthant(1),
+        generator=zf.Barrier(1.0, 0.0),
+    ).fit(data)
+    draws = family.sample(2000, random_state=0)
+    assert np.array_equal(draws, family.sample(2000, random_state=0))
+    assert stats.ks_2samp(draws[:, 0], data[:, 0]).statistic < 0.06
+    square_root = zf.PowerInteraction(a=0.5, b=0.5).fit(rng.gamma(2.0, 1.0, size=(1500, 2)))
+    assert (square_root.sample(200, random_state=0) > 0).all()

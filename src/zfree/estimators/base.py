@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from zfree.arrays import Array
+from zfree.arrays import Array, Seed
 from zfree.domains import Domain
 from zfree.errors import (
     BoundaryRowsWarning,
@@ -36,6 +36,7 @@ from zfree.generators import Combined, Generator, Identity
 from zfree.inference import FitResult, Target, boundary_orders, estimate, judge
 from zfree.models import Model
 from zfree.moments import Problem
+from zfree.samplers import sample_langevin
 from zfree.solvers import Restriction
 from zfree.threads import blas_threads_for
 
@@ -227,3 +228,13 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         """∇ log p of each row, shape (n_rows, n_columns); a Gaussian on a simplex has the columns its chart keeps."""
         rows = self._read_every(X)
         return self.result_.model.score(rows, self.result_.working_theta)
+
+    def sample(self, n: int, random_state: Seed = None) -> Array:
+        """`n` draws from the fitted density, by Langevin chains (:func:`zfree.samplers.sample_langevin`)."""
+        check_is_fitted(self, "result_")
+        model, theta = self.result_.model, self.result_.working_theta
+
+        def log_density(X: Array) -> tuple[Array, Array]:
+            return model.log_density(X, theta), model.score(X, theta)
+
+        return sample_langevin(log_density, self.result_.domain, n, random_state=random_state).draws

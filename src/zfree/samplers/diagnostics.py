@@ -35,12 +35,13 @@ def effective_size(states: Array) -> Array:
     n, m, _ = halves.shape
     centred = halves - halves.mean(axis=0)
     spectrum = np.fft.rfft(centred, 2 * n, axis=0)
-    autocovariance = np.fft.irfft(np.abs(spectrum) ** 2, axis=0)[:n] / n
+    autocovariance = np.fft.irfft(np.abs(spectrum) ** 2, axis=0)[:n] / np.arange(n, 0, -1)[:, None, None]
     within = autocovariance[0].mean(axis=0) * n / (n - 1)
     between = halves.mean(axis=0).var(axis=0, ddof=1)
     total = (n - 1) / n * within + between
     with np.errstate(invalid="ignore", divide="ignore"):
-        rho = 1.0 - (within - autocovariance.mean(axis=1)) / total
+        # Chains are centred at their own means; what that takes away from either term cancels (BDA's variogram).
+        rho = 1.0 - (autocovariance[0] - autocovariance).mean(axis=1) / total
     pairs = rho[: 2 * (n // 2)].reshape(n // 2, 2, -1).sum(axis=1)
     # Sums of neighbours are positive and decreasing for a reversible chain; what is not is noise.
     positive = np.cumprod(pairs > 0, axis=0).astype(bool)
@@ -54,5 +55,8 @@ def _halves(states: Array) -> Array:
     steps = states.shape[0] if states.ndim == 3 else 0
     if steps < 4:
         raise SpecificationError(f"diagnostics need states of shape (steps ≥ 4, chains, d), got {states.shape}.")
+    if not np.all(np.isfinite(states)):
+        raise SpecificationError("diagnostics need finite states.")
+    states = states - states[0, 0]  # so that a coordinate that never moves has variance zero, not rounding
     half = steps // 2
     return np.concatenate([states[:half], states[steps - half :]], axis=1)

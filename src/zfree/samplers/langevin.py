@@ -18,7 +18,7 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.fields import Parts, RankOne
 from zfree.generators import Barrier, BoundaryDistance, Generator
-from zfree.roots import apply_parts, root
+from zfree.roots import EPSILON, apply_parts, root
 from zfree.samplers.diagnostics import effective_size, split_rhat
 
 TARGET = 0.574
@@ -103,7 +103,7 @@ class _Proposal:
         length = np.sqrt(np.maximum(h * row_sums(state.gradient * drift), 0.0))[:, None]
         drift = drift / np.maximum(1.0, 0.5 * length) + scale * state.divergence
         self._mean = state.x + 0.5 * h * drift
-        self._root, self._log_variance = root(state.parts), np.log(h) + state.log_weight
+        self._root, self._log_variance = root(state.parts, EPSILON), np.log(h) + state.log_weight
 
     def draw(self, rng: np.random.Generator) -> Array:
         noise = rng.standard_normal(self._mean.shape)
@@ -197,7 +197,7 @@ class _Target:
     """The density in full-dimensional coordinates, with the generator."""
 
     def __init__(self, log_density: LogDensity, domain: Domain, generator: Generator | None) -> None:
-        self._log_density, self._chart = log_density, domain.chart
+        self._log_density, self._given, self._chart = log_density, domain, domain.chart
         self._domain = domain if self._chart is None else self._chart.domain
         default = Barrier(1.0, det_power=0.0) if self._domain.is_convex else BoundaryDistance()
         self._generator = generator or default
@@ -210,10 +210,12 @@ class _Target:
             x = np.repeat(self._domain.interior_point()[None], chains, axis=0)
         else:
             rows = np.asarray(start, dtype=float)
+            if not (self._given.contains(rows).all() and rows.size):
+                raise SpecificationError("a row of start is not inside the domain, or there is none.")
             x = rows[rng.integers(len(rows), size=chains)] if len(rows) != chains else rows
-            x = x if self._chart is None else self._chart.pull(x)
+            x = x if self._chart is None else self._chart.pull(self._given.normalise(x))
             if not self._domain.contains(x).all():
-                raise SpecificationError("a row of start is not inside the domain.")
+                raise SpecificationError("a row of start is on the boundary of the domain, to rounding.")
         return self._evaluate(x)
 
     def _evaluate(self, x: Array) -> _State:

@@ -1,0 +1,232 @@
+"""Energies and scores that are networks, fitted on a domain."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from zfree.arrays import Array, Seed
+from zfree.domains import Domain, RealSpace
+from zfree.errors import DataError, SpecificationError
+from zfree.estimators.boundary import keep_inside
+from zfree.estimators.validation import check_domain, column_names, read_table
+from zfree.generators import Generator
+from zfree.neural.losses import Batch, Loss, as_loss
+from zfree.neural.matching import energies, score_of
+from zfree.neural.networks import Perceptron
+from zfree.neural.progress import progress_bar
+from zfree.neural.training import Plan, Trainer
+from zfree.neural.weights import Weight, as_generator, log_unit
+from zfree.samplers import Chains, sample_langevin
+
+KEPT_STARTS = 1024
+"""Training rows kept to start the chains of a sampler from."""
+
+
+class EnergyModel(BaseEstimator):
+    r"""A density :math:`p(x) \propto e^{-E(x)}` on a domain, with E a network, fitted by generalized score matching.
+
+    Parameters
+    ----------
+    network : torch.nn.Module, optional
+        Rows (N, d) to energies (N,), or to scores (N, d) with ``output="score"``. A copy of it is trained. Without one, two
+        hidden layers of 64 on standardised columns.
+    domain : Domain, optional
+        ℝᵈ by default.
+    generator : Generator or str, optional
+        D. By default ``Barrier(1.2, det_power=0)``, and a distance where the domain is not convex.
+    loss : Loss or str
+        ``"exact"`` (two dozen columns at most), ``"hutchinson"`` (any number), ``"mpf"``, ``"logistic"`` (energies only, no derivatives), or an
+        object such as ``Flow(epsilon=0.01, contrast="kl")``.
+    output : {"energy", "score"}
+        What the network returns.
+    optimiser : {"adam", "adamw", "rmsprop", "sgd"}
+    learning_rate : float
+        At the start; it falls to zero along a cosine.
+    batch_size, epochs : int
+    patience : int, optional
+        Stop when the held-out score has not improved for so many epochs. The best parameters are kept in any case.
+    validation : float
+        Share of the rows held out.
+    dtype : {"float32", "float64"}
+    device : str
+    checkpoint : path, optional
+        Written after every epoch. If it exists, training goes on from there to the same parameters, bit for bit, as without
+        the interruption.
+    verbose : bool
+        Show a progress bar (needs rich).
+    random_state : int
+
+    Attributes
+    ----------
+    network_ : torch.nn.Module
+    history_ : list of dict
+        Epoch, training loss and held-out score.
+    best_epoch_, best_score_
+    domain_, generator_
+
+    Examples
+    --------
+    >>> import numpy as np, zfree as zf
+    >>> from zfree.neural import EnergyModel
+    >>> X = np.random.default_rng(0).beta(2.0, 1.0, size=(2000, 1))
+    >>> est = EnergyModel(domain=zf.Box([0.0], [1.0]), epochs=10).fit(X)
+    >>> est.log_prob_unnormalised([[0.2], [0.8]]).shape
+    (2,)
+    """
+
+    def __init__(
+        self,
+        network: nn.Module | None = None,
+        domain: Domain | None = None,
+        generator: Generator | str | None = None,
+        loss: Loss | str = "exact",
+        *,
+        output: str = "energy",
+        optimiser: str = "adam",
+        learning_rate: float = 5e-3,
+        batch_size: int = 256,
+        epochs: int = 100,
+        patience: int | None = None,
+        validation: float = 0.2,
+        dtype: str = "float32",
+        device: str = "cpu",
+        checkpoint: str | Path | None = None,
+        verbose: bool = False,
+        random_state: int = 0,
+    ) -> None:
+        self.network = network
+        self.domain = domain
+        self.generator = generator
+        self.loss = loss
+        self.output = output
+        self.optimiser = optimiser
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.epochs = epochs
+        self.patience = patience
+        self.validation = validation
+        self.dtype = dtype
+        self.device = device
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on the rows of `X`, all of them strictly inside the domain."""
+        rows = self._rows(X, reset=True)
+        loss, plan = as_loss(self.loss), self._plan()
+        rng = np.random.default_rng(self.random_state)
+        order = rng.permutation(len(rows))
+        held = round(self.validation * len(rows))
+        if not 0 < held < len(rows) - 1:
+            raise SpecificationError(
+                f"validation = {self.validation!r} holds out {held} of {len(rows)} rows; some are needed on either side."
+            )
+        generator = as_generator(self.generator, self.domain_)
+        network = self._network(rows)
+        unit = log_unit(generator, self.domain_, rows)
+        train, held_out = (
+            self._batch(rows[part], generator, unit, seed)
+            for part, seed in ((np.sort(order[held:]), 1), (np.sort(order[:held]), 2))
+        )
+        trainer = Trainer(network, loss, self.output == "energy", train, held_out, plan, self.random_state)
+        with progress_bar(self.verbose, plan.epochs) as report:
+            state = trainer.run(None if self.checkpoint is None else Path(self.checkpoint), report)
+        self.network_, self.generator_, self._unit = network.eval(), generator, unit
+        self.history_, self.best_epoch_, self.best_score_ = state.history, state.best_epoch, state.best_score
+        self._starts = rows[rng.permutation(len(rows))[:KEPT_STARTS]]
+        return self
+
+    def _plan(self) -> Plan:
+        if self.output not in ("energy", "score"):
+            raise SpecificationError(f'output must be "energy" or "score", got {self.output!r}.')
+        if self.dtype not in ("float32", "float64"):
+            raise SpecificationError(f'dtype must be "float32" or "float64", got {self.dtype!r}.')
+        return Plan(self.optimiser, self.learning_rate, self.batch_size, self.epochs, self.patience)
+
+    def _rows(self, X: Any, *, reset: bool) -> Array:
+        array = read_table(self, X, reset=reset, one_dimensional=False)
+        n, d = array.shape
+        domain = check_domain(RealSpace(d) if self.domain is None else self.domain, self, d)
+        names = column_names(self, d, domain.columns)
+        if reset:
+            self.domain_ = domain
+            flat = np.flatnonzero(array.min(axis=0) == array.max(axis=0))
+            if n < 4 or flat.size:
+                why = (
+                    f"column {names[flat[0]]!r} is constant"
+                    if flat.size
+                    else f"n_samples={n}: at least 4 rows are needed"
+                )
+                raise DataError(f"{why}: a network has nothing to learn from it. Drop the column or collect more rows.")
+        return keep_inside(domain, array, None, names, "raise", None)[0]
+
+    def _network(self, rows: Array) -> nn.Module:
+        torch.manual_seed(self.random_state)
+        if self.network is not None:
+            return copy.deepcopy(self.network).to(self._kind())
+        d = rows.shape[1]
+        return Perceptron(d, 1 if self.output == "energy" else d).standardise(rows).to(self._kind())
+
+    def _kind(self) -> Any:
+        return torch.zeros((), dtype=getattr(torch, self.dtype), device=self.device)
+
+    def _batch(self, rows: Array, generator: Generator, unit: float, stream: int) -> Batch:
+        tensor = torch.as_tensor(rows).to(self._kind())
+        seed = int(np.random.SeedSequence([self.random_state, stream]).generate_state(1)[0])
+        weight = Weight.at(generator, self.domain_, rows, log_scale=unit).to(tensor)
+        noise = torch.Generator(device=tensor.device).manual_seed(seed)
+        return Batch(tensor, weight, self.domain_, generator, noise, np.random.default_rng(seed), unit)
+
+    def _tensor(self, X: Any) -> torch.Tensor:
+        check_is_fitted(self, "network_")
+        return torch.as_tensor(self._rows(X, reset=False)).to(self._kind())
+
+    def log_prob_unnormalised(self, X: Any) -> Array:
+        """log p of each row up to the unknown constant: minus the energy."""
+        tensor = self._tensor(X)
+        if self.output != "energy":
+            raise SpecificationError("a score network has no density; fit with output='energy'.")
+        with torch.no_grad():
+            return -energies(self.network_, tensor).cpu().numpy().astype(np.float64)
+
+    def density_gradient(self, X: Any) -> Array:
+        """∇ log p of each row."""
+        tensor = self._tensor(X)
+        score = score_of(self.network_) if self.output == "energy" else self.network_
+        return score(tensor).detach().cpu().numpy().astype(np.float64)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the mean scoring rule of new rows: larger is better, comparable under one generator and loss only."""
+        check_is_fitted(self, "network_")
+        rows = self._batch(self._rows(X, reset=False), self.generator_, self._unit, 3)
+        trainer = Trainer(self.network_, as_loss(self.loss), self.output == "energy", rows, rows, self._plan(), 0)
+        return -float(trainer.validate().mean())
+
+    def chains(self, n: int, random_state: Seed = None, **options: Any) -> Chains:
+        """Draws with their diagnostics; `options` are those of :func:`zfree.samplers.sample_langevin`."""
+        check_is_fitted(self, "network_")
+        if self.output != "energy":
+            raise SpecificationError("sampling with Metropolis' rule needs an energy; fit with output='energy'.")
+
+        def log_density(X: Array) -> tuple[Array, Array]:
+            tensor = torch.as_tensor(X).to(self._kind()).requires_grad_(True)
+            value = -energies(self.network_, tensor)
+            (gradient,) = torch.autograd.grad(value.sum(), tensor)
+            return value.detach().cpu().numpy().astype(np.float64), gradient.cpu().numpy().astype(np.float64)
+
+        return sample_langevin(
+            log_density, self.domain_, n, **{"start": self._starts, "random_state": random_state, **options}
+        )
+
+    def sample(self, n: int, random_state: Seed = None, **options: Any) -> Array:
+        """`n` draws from the fitted density by preconditioned Langevin chains, started from training rows."""
+        return self.chains(n, random_state, **options).draws
