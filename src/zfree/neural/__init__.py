@@ -12,7 +12,9 @@ from zfree.neural.energy import EnergyModel
 from zfree.neural.losses import Exact, Flow, Hutchinson, Loss
 from zfree.neural.matching import gsm_rule, hutchinson_rule, score_of
 from zfree.neural.networks import Perceptron
+from zfree.neural.pairs import PairNetwork
 from zfree.neural.parametric import ParametricModel
+from zfree.neural.vae import ImplicitVAE
 from zfree.neural.weights import Weight
 
 __all__ = [
@@ -24,7 +26,9 @@ __all__ = [
     "Exact",
     "Flow",
     "Hutchinson",
+    "ImplicitVAE",
     "Loss",
+    "PairNetwork",
     "ParametricModel",
     "Perceptron",
     "Weight",

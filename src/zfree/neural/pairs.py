@@ -1,0 +1,57 @@
+"""Networks of two inputs, one of them large and used twice: its half of the first layer is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from torch import Tensor, nn
+
+from zfree.neural.networks import ACTIVATIONS
+
+
+class PairNetwork(nn.Module):
+    """Fully connected layers on (x, z) joined together, with the product W [x, z] split into W_x x + W_z z.
+
+    Parameters
+    ----------
+    n_first, n_second, n_outputs : int
+        Columns of x, of z and of the output.
+    hidden : sequence of int
+    activation : str
+    """
+
+    def __init__(
+        self, n_first: int, n_second: int, n_outputs: int, hidden: Sequence[int] = (256, 256), activation: str = "tanh"
+    ) -> None:
+        super().__init__()
+        self.first = nn.Linear(n_first, hidden[0])
+        self.second = nn.Linear(n_second, hidden[0], bias=False)
+        layers: list[nn.Module] = [ACTIVATIONS[activation]()]
+        for before, after in pairwise(hidden):
+            layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
+        self.rest = nn.Sequential(*layers, nn.Linear(hidden[-1], n_outputs))
+
+    def image(self, x: Tensor) -> Tensor:
+        """W_x x: what :meth:`join` needs of the first input."""
+        out: Tensor = self.first(x)
+        return out
+
+    def join(self, image: Tensor, z: Tensor) -> Tensor:
+        """The output for a first input seen through :meth:`image`."""
+        out: Tensor = self.rest(image + self.second(z))
+        return out
+
+    def forward(self, x: Tensor, z: Tensor) -> Tensor:
+        """The output for (x, z)."""
+        return self.join(self.image(x), z)
+
+
+def decoder_network(
+    latent: int, n_outputs: int, hidden: Sequence[int] = (256, 256), activation: str = "tanh"
+) -> nn.Sequential:
+    """z to logits: plain layers, the mirror of :class:`PairNetwork`."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise([latent, *hidden]):
+        layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
+    return nn.Sequential(*layers, nn.Linear(hidden[-1], n_outputs))

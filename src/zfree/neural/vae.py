@@ -1,0 +1,199 @@
+"""Implicit variational autoencoders whose entropy gradient comes from score matching (appendix, last section)."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from zfree.arrays import Array, Seed
+from zfree.errors import SpecificationError
+from zfree.files import write_whole
+from zfree.generators import Generator, Identity, named
+from zfree.neural.latent_likelihood import NegativeLogLikelihood, annealed_nll, importance_nll
+from zfree.neural.pairs import PairNetwork, decoder_network
+from zfree.neural.pixels import as_pixels, binarise
+from zfree.neural.vae_training import AutoencoderTrainer, Networks
+
+STARTS = 4
+"""Draws of the encoder from which a posterior mode is looked for."""
+
+
+class ImplicitVAE(BaseEstimator):
+    r"""A variational autoencoder with an implicit encoder z = h(x, ε), trained as in Song et al. (2019) with Hutchinson GSM.
+
+    The encoder has no density, so the gradient of its entropy is taken from a score network s(x, z) ≈ ∇_z log q(z | x), trained on the encoder's own
+    draws. Every iteration updates the score network once and then the autoencoder once, on
+    :math:`-\log p(x \mid z) + \tfrac12\|z\|^2 + \mathrm{stop}(s(x, z))\cdot z` with fresh noise.
+
+    Parameters
+    ----------
+    encoder : PairNetwork, optional
+        (x, noise) to z. Two hidden layers of 256 with tanh by default; so are the others.
+    decoder : torch.nn.Module, optional
+        z to the logits of the pixels.
+    score_network : PairNetwork, optional
+        (x, z) to s.
+    generator : Generator or str, optional
+        D of the score matching, diagonal: ``Identity()`` (sliced score matching with variance reduction) by default;
+        ``CoordinateWeight("sigmoid")``, ``CoordinateWeight("exp(-|x|)")``, ``CoordinateWeight("exp(-x^2)")`` are the paper's others.
+    latent : int
+        Columns of z and of the noise, for the default networks.
+    iterations : int
+        In all; a checkpoint of a shorter training is continued.
+    batch_size : int
+    learning_rate : float
+        Of both RMSprop optimisers.
+    checkpoint : path, optional
+        Written every `checkpoint_every` iterations; if it exists, training goes on from there, to the same bits.
+    checkpoint_every : int
+    log : path, optional
+        A CSV file with the losses, renewed with every checkpoint.
+    random_state : int
+
+    Attributes
+    ----------
+    encoder_, decoder_, score_network_ : torch.nn.Module
+    history_ : list of dict
+        Means over the iterations since the last entry.
+    """
+
+    def __init__(
+        self,
+        encoder: PairNetwork | None = None,
+        decoder: nn.Module | None = None,
+        score_network: PairNetwork | None = None,
+        generator: Generator | str | None = None,
+        *,
+        latent: int = 8,
+        iterations: int = 100_000,
+        batch_size: int = 128,
+        learning_rate: float = 1e-3,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: int = 1000,
+        log: str | Path | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.encoder = encoder
+        self.decoder = decoder
+        self.score_network = score_network
+        self.generator = generator
+        self.latent = latent
+        self.iterations = iterations
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.checkpoint = checkpoint
+        self.checkpoint_every = checkpoint_every
+        self.log = log
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train on images (N, pixels), as intensities in [0, 1] or as bytes; they are binarised anew in every batch."""
+        pixels = as_pixels(X)
+        self.n_features_in_ = pixels.shape[1]
+        if self.iterations < 1 or not 1 <= self.batch_size <= len(pixels) or not self.learning_rate > 0:
+            raise SpecificationError(
+                f"iterations and learning_rate must be positive, and batch_size between 1 and the {len(pixels)} rows."
+            )
+        trainer = AutoencoderTrainer(
+            self._networks(), self._generator(), pixels, self.batch_size, self.learning_rate, self.random_state
+        )
+        path = None if self.checkpoint is None else Path(self.checkpoint)
+        trainer.run(self.iterations, path, self.checkpoint_every, self._write_log)
+        self.encoder_, self.decoder_, self.score_network_ = trainer.networks
+        self.history_ = trainer.history
+        self._write_log(trainer.history)
+        return self
+
+    def _networks(self) -> Networks:
+        torch.manual_seed(self.random_state)
+        pixels, latent = self.n_features_in_, self.latent
+        return Networks(
+            copy.deepcopy(self.encoder) or PairNetwork(pixels, latent, latent),
+            copy.deepcopy(self.decoder) or decoder_network(latent, pixels),
+            copy.deepcopy(self.score_network) or PairNetwork(pixels, latent, latent),
+        )
+
+    def _generator(self) -> Generator:
+        if self.generator is None:
+            return Identity()
+        generator = named(self.generator) if isinstance(self.generator, str) else self.generator
+        if not isinstance(generator, Generator):
+            raise SpecificationError(f"generator must be a generator such as zf.Identity(), got {self.generator!r}.")
+        return generator
+
+    def _write_log(self, history: list[dict[str, float]]) -> None:
+        if self.log is None or not history:
+            return
+        text = io.StringIO()
+        writer = csv.DictWriter(text, history[0], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(history)
+        write_whole(Path(self.log), text.getvalue().encode())
+
+    def encode(self, X: Any, random_state: Seed = None) -> Array:
+        """One draw of z for every row, after binarising it."""
+        return self._encode(X, random_state)[1].numpy().astype(np.float64)
+
+    def _encode(self, X: Any, random_state: Seed) -> tuple[Tensor, Tensor]:
+        check_is_fitted(self, "encoder_")
+        noise = torch.Generator().manual_seed(int(np.random.default_rng(random_state).integers(2**31)))
+        x = binarise(torch.as_tensor(as_pixels(X, self.n_features_in_)), noise)
+        with torch.no_grad():
+            return x, self.encoder_(x, torch.randn(len(x), self.encoder_.second.in_features, generator=noise))
+
+    def reconstruct(self, X: Any, random_state: Seed = None) -> Array:
+        """Probabilities of the pixels after encoding and decoding each row."""
+        _, z = self._encode(X, random_state)
+        with torch.no_grad():
+            return torch.sigmoid(self.decoder_(z)).numpy().astype(np.float64)
+
+    def nll(
+        self, X: Any, *, method: str = "importance", samples: int = 500, random_state: Seed = 0, **options: Any
+    ) -> NegativeLogLikelihood:
+        """−log p(x) of images, binarised once.
+
+        Parameters
+        ----------
+        X : array_like
+        method : {"importance", "annealed"}
+            Importance sampling around each posterior mode, fast; or annealed importance sampling from the prior, slow and independent
+            of the encoder.
+        samples : int
+            Draws per image of importance sampling.
+        random_state : int, Generator or None
+        **options
+            Of :func:`zfree.neural.latent_likelihood.annealed_nll`: ``chains``, ``temperatures``, ``leapfrogs``.
+        """
+        check_is_fitted(self, "decoder_")
+        noise = torch.Generator().manual_seed(int(np.random.default_rng(random_state).integers(2**31)))
+        x = binarise(torch.as_tensor(as_pixels(X, self.n_features_in_)), noise)
+        if method == "annealed":
+            return annealed_nll(self.decoder_, x, self._latent(), noise=noise, **options)
+        if method != "importance":
+            raise SpecificationError(f'method must be "importance" or "annealed", got {method!r}.')
+        columns = self.encoder_.second.in_features
+        with torch.no_grad():
+            starts = torch.stack(
+                [self.encoder_(x, torch.randn(len(x), columns, generator=noise)) for _ in range(STARTS)]
+            )
+        return importance_nll(self.decoder_, x, starts, samples=samples, noise=noise, **options)
+
+    def sample(self, n: int, random_state: Seed = None) -> Array:
+        """Probabilities of the pixels for `n` draws of z from its prior, a standard Gaussian."""
+        check_is_fitted(self, "decoder_")
+        rng = np.random.default_rng(random_state)
+        z = torch.as_tensor(rng.standard_normal((n, self._latent()))).float()
+        with torch.no_grad():
+            return torch.sigmoid(self.decoder_(z)).numpy().astype(np.float64)
+
+    def _latent(self) -> int:
+        return int(self.score_network_.second.in_features)

@@ -1,0 +1,164 @@
+"""One score update, then one autoencoder update; again and again, and the same after an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from zfree.domains import RealSpace
+from zfree.errors import DataError, SpecificationError
+from zfree.files import write_whole
+from zfree.generators import Generator
+from zfree.neural.matching import hutchinson_rule
+from zfree.neural.pairs import PairNetwork
+from zfree.neural.pixels import binarise
+from zfree.neural.training import torch_threads
+from zfree.neural.weights import Weight
+
+
+class Networks(NamedTuple):
+    """The three networks of an implicit autoencoder."""
+
+    encoder: PairNetwork
+    decoder: nn.Module
+    score: PairNetwork
+
+
+class AutoencoderTrainer:
+    """The state of a training and the step that advances it."""
+
+    def __init__(
+        self,
+        networks: Networks,
+        generator: Generator,
+        pixels: NDArray[Any],
+        batch_size: int,
+        learning_rate: float,
+        seed: int,
+    ) -> None:
+        self.networks, self.generator, self.batch_size = networks, generator, batch_size
+        self.pixels = torch.as_tensor(pixels)
+        self.noise = torch.Generator().manual_seed(seed)
+        self._noise_columns = networks.encoder.second.in_features
+        self._domain = RealSpace(networks.score.second.in_features)
+        # RMSprop with ε outside the root, as published.
+        autoencoder = [*networks.encoder.parameters(), *networks.decoder.parameters()]
+        self._score_optimiser, self._optimiser = (
+            torch.optim.RMSprop(parameters, lr=learning_rate, alpha=0.99, eps=1e-8)
+            for parameters in (list(networks.score.parameters()), autoencoder)
+        )
+        self._order, self._position = torch.empty(0, dtype=torch.int64), 0
+        self._sums = np.zeros(3)
+        self.iteration = 0
+        self.history: list[dict[str, float]] = []
+
+    def run(
+        self,
+        iterations: int,
+        checkpoint: Path | None,
+        every: int,
+        report: Callable[[list[dict[str, float]]], None] = lambda history: None,
+    ) -> None:
+        """Advance to `iterations`, from a checkpoint if there is one."""
+        if checkpoint is not None and checkpoint.exists():
+            self._restore(checkpoint)
+        size = sum(p.numel() for network in self.networks for p in network.parameters())
+        with torch_threads(size // 10):  # products of 128 rows: one thread up to two million parameters
+            while self.iteration < iterations:
+                self.step()
+                if self.iteration % every == 0 or self.iteration == iterations:
+                    self._record(every)
+                    if checkpoint is not None:
+                        self._save(checkpoint)
+                    report(self.history)
+
+    def step(self) -> None:
+        """Update the score network once, then the encoder and the decoder once."""
+        encoder, decoder, score = self.networks
+        x = binarise(self.pixels[self._batch()], self.noise)
+        image = encoder.image(x)  # used by both updates
+        with torch.no_grad():
+            z = encoder.join(image, self._draw(len(x)))
+        matching = self._score_loss(x, z)
+        self._score_optimiser.zero_grad()
+        matching.backward()
+        self._score_optimiser.step()
+
+        z = encoder.join(image, self._draw(len(x)))
+        with torch.no_grad():
+            s = score(x, z)
+        misfit = nn.functional.binary_cross_entropy_with_logits(decoder(z), x, reduction="none").sum(dim=1)
+        prior = 0.5 * (z**2).sum(dim=1)
+        loss = (misfit + prior + (s * z).sum(dim=1)).mean()
+        self._optimiser.zero_grad()
+        loss.backward()
+        self._optimiser.step()
+        self._sums += [misfit.detach().mean().item(), prior.detach().mean().item(), matching.detach().item()]
+        self.iteration += 1
+
+    def _score_loss(self, x: Tensor, z: Tensor) -> Tensor:
+        score = self.networks.score
+        image = score.image(x)
+        weight = Weight.at(self.generator, self._domain, z)
+        return hutchinson_rule(lambda points: score.join(image, points), z, weight, generator=self.noise).mean()
+
+    def _draw(self, n: int) -> Tensor:
+        return torch.randn(n, self._noise_columns, generator=self.noise)
+
+    def _batch(self) -> Tensor:
+        if self._position + self.batch_size > len(self._order):
+            self._order, self._position = torch.randperm(len(self.pixels), generator=self.noise), 0
+        start = self._position
+        self._position += self.batch_size
+        return self._order[start : self._position]
+
+    def _record(self, every: int) -> None:
+        done = self.iteration % every or every
+        misfit, prior, matching = self._sums / done
+        if not np.isfinite(self._sums).all():
+            raise DataError(f"the loss is no longer finite at iteration {self.iteration}. Lower the learning rate.")
+        entry = {"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching}
+        self.history.append({name: float(value) for name, value in entry.items()})
+        self._sums = np.zeros(3)
+
+    def _what(self) -> str:
+        layers = [(name, tuple(p.shape)) for n in self.networks for name, p in n.named_parameters()]
+        digest = hashlib.sha256(self.pixels.numpy().tobytes()).hexdigest()
+        rate = self._optimiser.param_groups[0]["lr"]
+        return f"{self.generator!r} {self.batch_size} {rate} {layers} {digest}"
+
+    def _save(self, path: Path) -> None:
+        buffer = io.BytesIO()
+        content = {
+            "what": self._what(),
+            "networks": [network.state_dict() for network in self.networks],
+            "optimisers": [self._score_optimiser.state_dict(), self._optimiser.state_dict()],
+            "noise": self.noise.get_state(),
+            "order": (self._order, self._position),
+            "iteration": self.iteration,
+            "history": self.history,
+        }
+        torch.save(content, buffer)
+        write_whole(path, buffer.getvalue())
+
+    def _restore(self, path: Path) -> None:
+        content = torch.load(path, weights_only=False)
+        if content["what"] != self._what():
+            raise SpecificationError(
+                f"the checkpoint {path} is of another training (other networks, generator or data). Use another file."
+            )
+        for network, state in zip(self.networks, content["networks"], strict=True):
+            network.load_state_dict(state)
+        for optimiser, state in zip((self._score_optimiser, self._optimiser), content["optimisers"], strict=True):
+            optimiser.load_state_dict(state)
+        self.noise.set_state(content["noise"])
+        self._order, self._position = content["order"]
+        self.iteration, self.history = content["iteration"], content["history"]
