@@ -24,7 +24,8 @@ LAYERS = [
     {"inference"},
     {"estimators"},
     {"datasets", "plotting"},
-    {"demo", "experiments", "neural"},
+    {"neural"},
+    {"demo", "experiments"},
     {"cli"},
 ]
 RANK = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -38,7 +38,7 @@ class Coin(Experiment):
     def plan(self):
         return [(k,) for k in range(self.trials)]
 
-    def trial(self, key):
+    def trial(self, key, scratch):
         return {"heads": bool(self.stream(*key).uniform() < 0.5)}
 
     def report(self, records):

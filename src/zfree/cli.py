@@ -77,6 +77,12 @@ def reproduce(
             "--set", help="Change a setting, such as [bold]--set trials=20 --set precision=50[/]. Repeatable."
         ),
     ] = None,
+    data: Annotated[
+        str | None, typer.Option(help="File or folder with the data, for experiments that need some.")
+    ] = None,
+    latent: Annotated[int | None, typer.Option(help="Latent dimension, for the autoencoders.")] = None,
+    diffusion: Annotated[str | None, typer.Option(help="One D instead of all, for the autoencoders.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Training iterations, for the autoencoders.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away an earlier run in the folder.")] = False,
     figures: Annotated[bool, typer.Option(help="Draw figures (needs matplotlib).")] = True,
 ) -> None:
@@ -91,16 +97,18 @@ def reproduce(
         return
     if name != "all" and name not in EXPERIMENTS:
         _fail(f"there is no experiment {name!r}; there are {', '.join(EXPERIMENTS)}, and all.")
-    if name == "all" and setting:
-        _fail("--set changes one experiment; name it instead of all.")
+    if name == "all" and (setting or any(v is not None for v in (data, latent, diffusion, iterations))):
+        _fail("settings change one experiment; name it instead of all.")
     if jobs == 0 or jobs < -1:
         _fail(f"--jobs must be -1 (every core) or at least 1, got {jobs}.")
+    own = {"data": data, "latent": latent, "diffusion": diffusion, "iterations": iterations}
+    settings = _settings(setting or []) | {key: str(value) for key, value in own.items() if value is not None}
     times = {}
     try:
         chosen = {}
-        for each in EXPERIMENTS if name == "all" else [name]:
+        for each in [e for e, kind in EXPERIMENTS.items() if not kind.by_itself] if name == "all" else [name]:
             experiment = EXPERIMENTS[each](seed=seed)
-            experiment = (experiment.quick() if quick else experiment).with_settings(_settings(setting or []))
+            experiment = (experiment.quick() if quick else experiment).with_settings(settings)
             check_folder(experiment, output / each, fresh=fresh)
             chosen[each] = experiment
         for each, experiment in chosen.items():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 import zfree as zf
@@ -131,6 +132,12 @@ def test_conventions():
     h = 1e-5
     numeric = (est.log_prob_unnormalised(GRID[5:9] + h) - est.log_prob_unnormalised(GRID[5:9] - h)) / (2 * h)
     assert np.allclose(est.density_gradient(GRID[5:9])[:, 0], numeric, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_accepts_it():
+    for outcome in check_estimator(EnergyModel(epochs=1), on_fail=None):
+        assert outcome["status"] in ("passed", "skipped"), (outcome["check_name"], outcome["exception"])
 
 
 def test_draws_of_a_fit_look_like_the_data():

@@ -14,6 +14,7 @@ from zfree.experiments.robustness_dirichlet import RobustnessDirichlet
 from zfree.experiments.robustness_gaussian_orthant import RobustnessGaussianOrthant
 from zfree.experiments.robustness_gaussian_simplex import RobustnessGaussianSimplex
 from zfree.experiments.runner import check_folder, run
+from zfree.experiments.vae_mnist import VaeMnist
 
 EXPERIMENTS: dict[str, type[Experiment]] = {
     experiment.name: experiment
@@ -29,6 +30,7 @@ EXPERIMENTS: dict[str, type[Experiment]] = {
         NonConvex,
         RankingOfCandidates,
         Limit,
+        VaeMnist,
     )
 }
 """By name, in the order of the paper."""

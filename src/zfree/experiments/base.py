@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -38,6 +39,8 @@ class Experiment(ABC):
     """Where it is in the paper."""
     small: ClassVar[dict[str, Any]] = {}
     """Settings of the quick version."""
+    by_itself: ClassVar[bool] = False
+    """Takes hours: run when it is named, not with all the others."""
     stated: ClassVar[tuple[str, ...]] = ()
     """Settings that the paper states: with others its numbers are of another experiment, and are left out."""
 
@@ -46,8 +49,8 @@ class Experiment(ABC):
         """Every trial, in the order of the results file."""
 
     @abstractmethod
-    def trial(self, key: Key) -> Record:
-        """Run one trial."""
+    def trial(self, key: Key, scratch: Path) -> Record:
+        """Run one trial. A long one may keep its own state in the folder `scratch`, to go on from after an interruption."""
 
     @abstractmethod
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
@@ -74,10 +77,13 @@ class Experiment(ABC):
     def with_settings(self, settings: dict[str, str]) -> Self:
         """The same with some fields changed, their values given as JSON."""
         known = {f.name: f for f in fields(self)}
-        changed = {}
+        changed: dict[str, Any] = {}
         for field, text in settings.items():
             if field not in known:
                 raise SpecificationError(f"{self.name} has no setting {field!r}; it has {', '.join(known)}.")
+            if isinstance(known[field].default, str):
+                changed[field] = text
+                continue
             try:
                 changed[field] = _frozen(json.loads(text, parse_constant=_no_constant))
             except ValueError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,7 +56,7 @@ class Comparison(Experiment):
     def plan(self) -> list[Key]:
         return [(n, trial) for n in self.sizes for trial in range(self.trials)]
 
-    def trial(self, key: Key) -> Record:
+    def trial(self, key: Key, scratch: Path) -> Record:
         setting = self.setting()
         X = setting.draw(key[0], self.stream(*key))
         return {"errors": setting.errors(self.contenders, X)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,7 +51,7 @@ class Exponent(Experiment):
     def plan(self) -> list[Key]:
         return [(self.size, trial) for trial in range(self.trials)]
 
-    def trial(self, key: Key) -> Record:
+    def trial(self, key: Key, scratch: Path) -> Record:
         setting = self.setting()
         X = setting.draw(self.size, self.stream(*key))
         sweep = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +44,7 @@ class ExponentialRate(Experiment):
     def plan(self) -> list[Key]:
         return [(n, trial) for n in self.sizes for trial in range(self.trials)]
 
-    def trial(self, key: Key) -> Record:
+    def trial(self, key: Key, scratch: Path) -> Record:
         x = self.stream(*key).exponential(1.0 / self.rate, key[0])
         contenders: dict[str, Generator | str] = {name: named(g) for name, g in GENERATORS.items()}
         rates = {name: float(Exponential(g).fit(x).rate_[0]) for name, g in {**contenders, AUTO: "auto"}.items()}

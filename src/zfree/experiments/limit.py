@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,7 +66,7 @@ class Limit(Experiment):
         """ε or r."""
         return self.soft if kind == "soft" else self.hard
 
-    def trial(self, key: Key) -> Record:
+    def trial(self, key: Key, scratch: Path) -> Record:
         domain, kind = list(DOMAINS.values())[key[0]], KINDS[key[1]]
         d = DIMENSION
         mean, K = np.full(d, 0.25), as_precision(self.precision, d) + 0.8

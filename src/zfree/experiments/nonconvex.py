@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -64,7 +65,7 @@ class NonConvex(Experiment):
     def plan(self) -> list[Key]:
         return [(n, trial) for n in self.sizes for trial in range(self.trials)]
 
-    def trial(self, key: Key) -> Record:
+    def trial(self, key: Key, scratch: Path) -> Record:
         setting = self.setting()
         X = setting.draw(key[0], self.stream(*key))
         errors: dict[str, Errors] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -57,7 +58,7 @@ class RankingOfCandidates(Experiment):
     def plan(self) -> list[Key]:
         return [(k, trial) for k in range(len(SETTINGS)) for trial in range(self.trials)]
 
-    def trial(self, key: Key) -> Record:
+    def trial(self, key: Key, scratch: Path) -> Record:
         setting: Setting = list(SETTINGS.values())[key[0]]().setting()
         X = setting.draw(self.size, self.stream(*key))
         generators = {named(GENERATORS[name]): name for name in CANDIDATES}

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,7 +49,7 @@ class Robustness(Experiment):
     def plan(self) -> list[Key]:
         return [(truth, trial) for truth in range(self.truths) for trial in range(self.trials)]
 
-    def trial(self, key: Key) -> Record:
+    def trial(self, key: Key, scratch: Path) -> Record:
         setting = _truth(self, key[0])
         X = setting.draw(self.size, self.stream(*key))
         return {"errors": setting.errors((*self.candidates, *self.extra), X)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -61,6 +62,7 @@ def run(
     if fresh:
         for name in FILES:
             (folder / name).unlink(missing_ok=True)
+        shutil.rmtree(folder / "scratch", ignore_errors=True)
     write_whole(folder / "config.json", config.encode())
     results = folder / "trials.jsonl"
     keys = experiment.plan()
@@ -70,7 +72,7 @@ def run(
     progress(len(done), len(keys))
     if missing:
         with results.open("a", encoding="utf-8") as file:
-            for key, record in _trials(experiment, missing, jobs):
+            for key, record in _trials(experiment, missing, folder / "scratch", jobs):
                 file.write(_line(key, record))
                 file.flush()
                 done[key] = record
@@ -87,7 +89,7 @@ def run(
     return report
 
 
-def run_trial(experiment: Experiment, key: Key, main: int | None = None) -> tuple[Key, Record]:
+def run_trial(experiment: Experiment, key: Key, scratch: Path, main: int | None = None) -> tuple[Key, Record]:
     """One trial, with one BLAS thread: faster for small matrices, and the same digits everywhere.
 
     `main` is the process that collects the trials, if that is another one.
@@ -97,16 +99,16 @@ def run_trial(experiment: Experiment, key: Key, main: int | None = None) -> tupl
     with one_blas_thread(), warnings.catch_warnings():
         # Baselines that are inconsistent or have no variance are part of the comparison.
         warnings.simplefilter("ignore", ZfreeWarning)
-        return key, experiment.trial(key)
+        return key, experiment.trial(key, scratch)
 
 
-def _trials(experiment: Experiment, keys: list[Key], jobs: int) -> Iterable[tuple[Key, Record]]:
+def _trials(experiment: Experiment, keys: list[Key], scratch: Path, jobs: int) -> Iterable[tuple[Key, Record]]:
     try:
         from joblib import Parallel, delayed
     except ImportError as error:
         raise MissingDependencyError("experiments need joblib: run `pip install zfree[cli]`.") from error
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="4*n_jobs")
-    return parallel(delayed(run_trial)(experiment, key, os.getpid()) for key in keys)
+    return parallel(delayed(run_trial)(experiment, key, scratch, os.getpid()) for key in keys)
 
 
 @cache

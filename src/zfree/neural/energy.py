@@ -159,14 +159,15 @@ class EnergyModel(BaseEstimator):
         names = column_names(self, d, domain.columns)
         if reset:
             self.domain_ = domain
-            flat = np.flatnonzero(array.min(axis=0) == array.max(axis=0))
-            if n < 4 or flat.size:
-                why = (
-                    f"column {names[flat[0]]!r} is constant"
-                    if flat.size
-                    else f"n_samples={n}: at least 4 rows are needed"
+            if n < 4:
+                raise DataError(
+                    f"n_samples={n}: at least 4 rows are needed, many more for a useful fit. Collect more rows."
                 )
-                raise DataError(f"{why}: a network has nothing to learn from it. Drop the column or collect more rows.")
+            flat = np.flatnonzero(array.min(axis=0) == array.max(axis=0))
+            if flat.size:
+                raise DataError(
+                    f"column {names[flat[0]]!r} is constant: a network has nothing to learn from it. Drop it."
+                )
         return keep_inside(domain, array, None, names, "raise", None)[0]
 
     def _network(self, rows: Array) -> nn.Module:
