@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test lint format reproduce publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies coverage docs clean
+.PHONY: demo test lint format reproduce publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae coverage docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -62,6 +62,9 @@ bench-neural: $(VENV)/.dev  ## cost of a training step: probes in 1000 columns, 
 
 bench-energies: $(VENV)/.dev  ## networks on three planar domains: divergence to the truth with three weights
 	$(BIN)/python -m benchmarks.energies
+
+bench-vae: $(VENV)/.dev  ## an iteration of the implicit autoencoder against a plain one
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.vae
 
 coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data sets
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.coverage
