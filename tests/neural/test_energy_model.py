@@ -107,6 +107,11 @@ def test_interrupted_training_resumes_to_the_same_bits(tmp_path, loss, monkeypat
 
 
 def test_seeds_decide_everything():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    EnergyModel(domain=BOX, epochs=1).fit(X)
+    assert torch.equal(torch.rand(3), expected)  # the caller's random numbers are left alone
     a, b, c = (EnergyModel(domain=BOX, epochs=2, random_state=seed).fit(X) for seed in (0, 0, 1))
     assert torch.equal(parameters(a), parameters(b))
     assert not torch.equal(parameters(a), parameters(c))

@@ -8,29 +8,25 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from zfree.arrays import Array, Seed
-from zfree.domains import Domain, RealSpace
+from zfree.domains import Domain
 from zfree.errors import DataError, SpecificationError
-from zfree.estimators.boundary import keep_inside
-from zfree.estimators.validation import check_domain, column_names, read_table
+from zfree.estimators.validation import column_names
 from zfree.generators import Generator
+from zfree.neural.density import KEPT_STARTS, UnnormalisedDensity
 from zfree.neural.losses import Batch, Loss, as_loss
-from zfree.neural.matching import energies, score_of
+from zfree.neural.matching import energies
 from zfree.neural.networks import Perceptron
 from zfree.neural.progress import progress_bar
 from zfree.neural.training import Plan, Trainer
 from zfree.neural.weights import Weight, as_generator, log_unit
-from zfree.samplers import Chains, sample_langevin
-
-KEPT_STARTS = 1024
-"""Training rows kept to start the chains of a sampler from."""
+from zfree.samplers import Chains
 
 
-class EnergyModel(BaseEstimator):
+class EnergyModel(UnnormalisedDensity):
     r"""A density :math:`p(x) \propto e^{-E(x)}` on a domain, with E a network, fitted by generalized score matching.
 
     Parameters
@@ -122,6 +118,7 @@ class EnergyModel(BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on the rows of `X`, all of them strictly inside the domain."""
         rows = self._rows(X, reset=True)
+        self._check_rows(rows, column_names(self, rows.shape[1], self.domain_.columns))
         loss, plan = as_loss(self.loss), self._plan()
         rng = np.random.default_rng(self.random_state)
         order = rng.permutation(len(rows))
@@ -131,14 +128,16 @@ class EnergyModel(BaseEstimator):
                 f"validation = {self.validation!r} holds out {held} of {len(rows)} rows; some are needed on either side."
             )
         generator = as_generator(self.generator, self.domain_)
-        network = self._network(rows)
         unit = log_unit(generator, self.domain_, rows)
         train, held_out = (
             self._batch(rows[part], generator, unit, seed)
             for part, seed in ((np.sort(order[held:]), 1), (np.sort(order[:held]), 2))
         )
-        trainer = Trainer(network, loss, self.output == "energy", train, held_out, plan, self.random_state)
-        with progress_bar(self.verbose, plan.epochs) as report:
+        # A generator of our own for initial values and dropout: the caller's is left as it was.
+        with torch.random.fork_rng(devices=[]), progress_bar(self.verbose, plan.epochs) as report:
+            torch.manual_seed(self.random_state)
+            network = self._network(rows)
+            trainer = Trainer(network, loss, self.output == "energy", train, held_out, plan, self.random_state)
             state = trainer.run(None if self.checkpoint is None else Path(self.checkpoint), report)
         self.network_, self.generator_, self._unit = network.eval(), generator, unit
         self.history_, self.best_epoch_, self.best_score_ = state.history, state.best_epoch, state.best_score
@@ -152,26 +151,17 @@ class EnergyModel(BaseEstimator):
             raise SpecificationError(f'dtype must be "float32" or "float64", got {self.dtype!r}.')
         return Plan(self.optimiser, self.learning_rate, self.batch_size, self.epochs, self.patience)
 
-    def _rows(self, X: Any, *, reset: bool) -> Array:
-        array = read_table(self, X, reset=reset, one_dimensional=False)
-        n, d = array.shape
-        domain = check_domain(RealSpace(d) if self.domain is None else self.domain, self, d)
-        names = column_names(self, d, domain.columns)
-        if reset:
-            self.domain_ = domain
-            if n < 4:
-                raise DataError(
-                    f"n_samples={n}: at least 4 rows are needed, many more for a useful fit. Collect more rows."
-                )
-            flat = np.flatnonzero(array.min(axis=0) == array.max(axis=0))
-            if flat.size:
-                raise DataError(
-                    f"column {names[flat[0]]!r} is constant: a network has nothing to learn from it. Drop it."
-                )
-        return keep_inside(domain, array, None, names, "raise", None)[0]
+    @staticmethod
+    def _check_rows(rows: Array, names: tuple[str, ...]) -> None:
+        if len(rows) < 4:
+            raise DataError(
+                f"n_samples={len(rows)}: at least 4 rows are needed, many more for a useful fit. Collect more rows."
+            )
+        flat = np.flatnonzero(rows.min(axis=0) == rows.max(axis=0))
+        if flat.size:
+            raise DataError(f"column {names[flat[0]]!r} is constant: a network has nothing to learn from it. Drop it.")
 
     def _network(self, rows: Array) -> nn.Module:
-        torch.manual_seed(self.random_state)
         if self.network is not None:
             return copy.deepcopy(self.network).to(self._kind())
         d = rows.shape[1]
@@ -187,23 +177,23 @@ class EnergyModel(BaseEstimator):
         noise = torch.Generator(device=tensor.device).manual_seed(seed)
         return Batch(tensor, weight, self.domain_, generator, noise, np.random.default_rng(seed), unit)
 
-    def _tensor(self, X: Any) -> torch.Tensor:
-        check_is_fitted(self, "network_")
-        return torch.as_tensor(self._rows(X, reset=False)).to(self._kind())
+    def _evaluate(self, X: Array) -> tuple[Array, Array]:
+        tensor = torch.as_tensor(X).to(self._kind()).requires_grad_(True)
+        if self.output == "score":
+            return np.full(len(X), np.nan), self.network_(tensor).detach().cpu().numpy().astype(np.float64)
+        value = -energies(self.network_, tensor)
+        (gradient,) = torch.autograd.grad(value.sum(), tensor)
+        return value.detach().cpu().numpy().astype(np.float64), gradient.cpu().numpy().astype(np.float64)
 
     def log_prob_unnormalised(self, X: Any) -> Array:
-        """log p of each row up to the unknown constant: minus the energy."""
-        tensor = self._tensor(X)
         if self.output != "energy":
             raise SpecificationError("a score network has no density; fit with output='energy'.")
-        with torch.no_grad():
-            return -energies(self.network_, tensor).cpu().numpy().astype(np.float64)
+        return super().log_prob_unnormalised(X)
 
-    def density_gradient(self, X: Any) -> Array:
-        """∇ log p of each row."""
-        tensor = self._tensor(X)
-        score = score_of(self.network_) if self.output == "energy" else self.network_
-        return score(tensor).detach().cpu().numpy().astype(np.float64)
+    def chains(self, n: int, random_state: Seed = None, **options: Any) -> Chains:
+        if self.output != "energy":
+            raise SpecificationError("sampling with Metropolis' rule needs an energy; fit with output='energy'.")
+        return super().chains(n, random_state, **options)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean scoring rule of new rows: larger is better, comparable under one generator and loss only."""
@@ -211,23 +201,3 @@ class EnergyModel(BaseEstimator):
         rows = self._batch(self._rows(X, reset=False), self.generator_, self._unit, 3)
         trainer = Trainer(self.network_, as_loss(self.loss), self.output == "energy", rows, rows, self._plan(), 0)
         return -float(trainer.validate().mean())
-
-    def chains(self, n: int, random_state: Seed = None, **options: Any) -> Chains:
-        """Draws with their diagnostics; `options` are those of :func:`zfree.samplers.sample_langevin`."""
-        check_is_fitted(self, "network_")
-        if self.output != "energy":
-            raise SpecificationError("sampling with Metropolis' rule needs an energy; fit with output='energy'.")
-
-        def log_density(X: Array) -> tuple[Array, Array]:
-            tensor = torch.as_tensor(X).to(self._kind()).requires_grad_(True)
-            value = -energies(self.network_, tensor)
-            (gradient,) = torch.autograd.grad(value.sum(), tensor)
-            return value.detach().cpu().numpy().astype(np.float64), gradient.cpu().numpy().astype(np.float64)
-
-        return sample_langevin(
-            log_density, self.domain_, n, **{"start": self._starts, "random_state": random_state, **options}
-        )
-
-    def sample(self, n: int, random_state: Seed = None, **options: Any) -> Array:
-        """`n` draws from the fitted density by preconditioned Langevin chains, started from training rows."""
-        return self.chains(n, random_state, **options).draws

@@ -9,19 +9,16 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from zfree.arrays import Array, Seed
+from zfree.arrays import Array
 from zfree.autodiff import quiet_torch
-from zfree.domains import Domain, RealSpace
+from zfree.domains import Domain
 from zfree.errors import DataError, SingularMomentsError, SpecificationError
-from zfree.estimators.boundary import keep_inside
-from zfree.estimators.validation import check_domain, column_names, read_table
 from zfree.generators import Generator
+from zfree.neural.density import KEPT_STARTS, UnnormalisedDensity
 from zfree.neural.weights import Weight, as_generator
-from zfree.samplers import Chains, sample_langevin
 
 Parameters = dict[str, Tensor]
 ParametricEnergy = Callable[[Tensor, Parameters], Tensor]
@@ -30,7 +27,7 @@ CHUNK = 2048
 """Rows differentiated at a time."""
 
 
-class ParametricModel(BaseEstimator):
+class ParametricModel(UnnormalisedDensity):
     r"""A density :math:`p(x) \propto e^{-E(x;\theta)}` on a domain with a few parameters, and their standard errors.
 
     Parameters
@@ -114,15 +111,8 @@ class ParametricModel(BaseEstimator):
         self.covariance_ = rule.covariance(best.x)
         self.parameters_ = self._named(best.x)
         self.standard_errors_ = self._named(np.sqrt(np.diagonal(self.covariance_)))
-        self.generator_, self._theta, self._first_rows = generator, best.x, rows[:1024]
+        self.generator_, self._theta, self._starts = generator, best.x, rows[:KEPT_STARTS]
         return self
-
-    def _rows(self, X: Any, *, reset: bool) -> Array:
-        array = read_table(self, X, reset=reset, one_dimensional=False)
-        domain = check_domain(RealSpace(array.shape[1]) if self.domain is None else self.domain, self, array.shape[1])
-        if reset:
-            self.domain_ = domain
-        return keep_inside(domain, array, None, column_names(self, array.shape[1], domain.columns), "raise", None)[0]
 
     def _start(self) -> Array:
         if not isinstance(self.start, Mapping) or not self.start:
@@ -135,32 +125,12 @@ class ParametricModel(BaseEstimator):
         pieces = np.split(flat, np.cumsum([int(np.prod(s)) for s in self._shapes.values()])[:-1])
         return {name: piece.reshape(shape) for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True)}
 
-    def log_prob_unnormalised(self, X: Any) -> Array:
-        """log p of each row up to the unknown constant: minus the energy."""
-        check_is_fitted(self, "parameters_")
-        return self._evaluate(self._rows(X, reset=False))[0]
-
-    def density_gradient(self, X: Any) -> Array:
-        """∇ log p of each row."""
-        check_is_fitted(self, "parameters_")
-        return self._evaluate(self._rows(X, reset=False))[1]
-
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean scoring rule of new rows: larger is better, comparable under one generator only."""
         check_is_fitted(self, "parameters_")
         rows = self._rows(X, reset=False)
         rule = _Rule(self.energy, self._shapes, rows, Weight.at(self.generator_, self.domain_, rows))
         return -rule.value_and_gradient(self._theta)[0]
-
-    def chains(self, n: int, random_state: Seed = None, **options: Any) -> Chains:
-        """Draws with their diagnostics; `options` are those of :func:`zfree.samplers.sample_langevin`."""
-        check_is_fitted(self, "parameters_")
-        options = {"start": self._first_rows, "random_state": random_state, **options}
-        return sample_langevin(self._evaluate, self.domain_, n, **options)
-
-    def sample(self, n: int, random_state: Seed = None, **options: Any) -> Array:
-        """`n` draws from the fitted density by preconditioned Langevin chains, started from rows of the data."""
-        return self.chains(n, random_state, **options).draws
 
     def _evaluate(self, X: Array) -> tuple[Array, Array]:
         parameters = _unpack(torch.as_tensor(self._theta), self._shapes)

@@ -114,13 +114,15 @@ class ImplicitVAE(BaseEstimator):
         return self
 
     def _networks(self) -> Networks:
-        torch.manual_seed(self.random_state)
         pixels, latent = self.n_features_in_, self.latent
-        return Networks(
-            copy.deepcopy(self.encoder) or PairNetwork(pixels, latent, latent),
-            copy.deepcopy(self.decoder) or decoder_network(latent, pixels),
-            copy.deepcopy(self.score_network) or PairNetwork(pixels, latent, latent),
-        )
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.random_state)
+            encoder = PairNetwork(pixels, latent, latent) if self.encoder is None else copy.deepcopy(self.encoder)
+            decoder = decoder_network(latent, pixels) if self.decoder is None else copy.deepcopy(self.decoder)
+            score = (
+                PairNetwork(pixels, latent, latent) if self.score_network is None else copy.deepcopy(self.score_network)
+            )
+        return Networks(encoder, decoder, score)
 
     def _generator(self) -> Generator:
         if self.generator is None:
