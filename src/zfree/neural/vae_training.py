@@ -125,8 +125,8 @@ class AutoencoderTrainer:
         misfit, prior, matching = self._sums / done
         if not np.isfinite(self._sums).all():
             raise DataError(f"the loss is no longer finite at iteration {self.iteration}. Lower the learning rate.")
-        entry = {"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching}
-        self.history.append({name: float(value) for name, value in entry.items()})
+        losses = {"misfit": float(misfit), "prior": float(prior), "score_loss": float(matching)}
+        self.history.append({"iteration": self.iteration, **losses})
         self._sums = np.zeros(3)
 
     def _what(self) -> str:
