@@ -113,16 +113,19 @@ class Limit(Experiment):
 
         figure, axes = panels(2)
         for ax, kinds, symbol in ((axes[0], KINDS[:1], "ε"), (axes[1], KINDS[1:], "r")):
+            steps = np.array(self.sizes(kinds[0]))
+            lowest = np.inf
             for where, (domain, style) in enumerate(zip(DOMAINS, ("-", "--"), strict=True)):
                 for kind in kinds:
                     which = KINDS.index(kind)
-                    sizes = self.sizes(kind)
-                    values = [errors[where, which, k] for k in range(len(sizes))]
-                    ax.loglog(sizes, values, style, marker="o", color=PALETTE[which], label=f"{domain}, {kind}")
-            steps = np.array(self.sizes(kinds[0]))
-            guide = 0.3 * min(errors.values()) * (steps / steps[-1]) ** ORDERS[kinds[0]]
+                    values = [errors[where, which, k] for k in range(len(steps))]
+                    lowest = min(lowest, values[-1])
+                    ax.loglog(steps, values, style, marker="o", color=PALETTE[which], label=f"{domain}, {kind}")
+            guide = 0.4 * lowest * (steps / steps[-1]) ** ORDERS[kinds[0]]
             ax.loglog(steps, guide, ":", color="0.5", label=f"slope {ORDERS[kinds[0]]:.0f}")
             ax.set(xlabel=symbol, ylabel="relative gap of the gradients")
+            ax.set_xticks(steps, [short(step) for step in steps])
+            ax.set_xticks([], minor=True)
             ax.legend(frameon=False, fontsize="small")
         return figure
 

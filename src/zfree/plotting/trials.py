@@ -73,7 +73,8 @@ def boxes(errors: Mapping[str, Mapping[str, Mapping[str, Array]]], label: str) -
         ax.set_xticks(np.arange(len(groups)), list(groups))
         ax.set_ylabel(label.format(block))
         ax.grid(axis="y", color="0.92", zorder=0)
-    figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 9), frameon=False, fontsize="small")
+    columns = min(len(names), 5 * len(errors))
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
     return figure
 
 
