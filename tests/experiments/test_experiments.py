@@ -51,6 +51,8 @@ def test_from_trials_to_figure(name):
     assert report.findings
     assert all(np.isfinite(n.ours) for n in report.numbers)
     assert all(len(row) == len(rows[0]) for rows in report.tables().values() for row in rows)
+    if name == "limit":
+        assert all(finding.holds for finding in report.findings)  # slopes, by quadrature
     figure = report.draw()
     assert figure.axes
     assert all(ax.lines or ax.patches for ax in figure.axes)

@@ -79,6 +79,16 @@ def test_likelihoods_against_quadrature():
     assert abs(slow.mean - exact.mean()) < 0.05
 
 
+def test_the_history_is_a_mean_over_the_iterations_since_the_last_entry(tmp_path):
+    path = tmp_path / "vae.pt"
+    small(iterations=75, checkpoint=path).fit(DIGITS)  # ends between two entries
+    resumed = small(iterations=100, checkpoint=path).fit(DIGITS)
+    whole = small(iterations=100).fit(DIGITS)
+    assert [h["iteration"] for h in resumed.history_] == [50, 75, 100]
+    joined = (resumed.history_[1]["misfit"] + resumed.history_[2]["misfit"]) / 2
+    assert joined == pytest.approx(whole.history_[1]["misfit"], rel=1e-6)
+
+
 def test_interrupted_training_resumes_to_the_same_bits(tmp_path):
     whole = small(iterations=200).fit(DIGITS)
     path = tmp_path / "vae.pt"

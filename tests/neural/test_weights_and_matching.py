@@ -44,6 +44,16 @@ def test_the_weight_is_the_generator(name, generator):
     assert np.allclose(part.divergence.numpy(), (scale[:, None] * value.divergence)[[4, 1]] / np.e)
 
 
+def test_a_potential_of_ones_own_reaches_torch():
+    """−Σ log x, differentiated automatically, is the log barrier of the orthant."""
+    X = interior(zf.Orthant(3), 6)
+    own = zf.Barrier(potential=zf.ConvexFunction(lambda x: -x.log().sum(), vanishing=True), det_power=0.5)
+    found, expected = (Weight.at(generator, zf.Orthant(3), X) for generator in (own, zf.Barrier.log()))
+    v = torch.ones(6, 3, dtype=torch.float64)
+    assert torch.allclose(found.apply(v), expected.apply(v))
+    assert torch.allclose(found.divergence, expected.divergence)
+
+
 def quadratic(K, eta):
     """The energy of a Gaussian."""
     K, eta = torch.as_tensor(K), torch.as_tensor(eta)

@@ -241,7 +241,11 @@ def test_bad_arguments():
     for bad in ({"n": 0}, {"chains": 1}, {"burn_in": 0}, {"steps": 7}):
         with pytest.raises(SpecificationError, match="sampling needs"):
             sample_langevin(gaussian, domain, **{"n": 10, **bad})
-    for start in ([[1.0, 1.0], [1.0, -0.1]], [[1.0, 0.0]], [[1.0, np.nan]], np.empty((0, 2))):
+    with pytest.raises(SpecificationError, match="start has no rows"):
+        sample_langevin(gaussian, domain, 10, start=np.empty((0, 2)))
+    with pytest.raises(SpecificationError, match=r"row 1 \(x2 > 0, missed by 0\.1\)"):
+        sample_langevin(gaussian, domain, 10, start=np.array([[1.0, 1.0], [1.0, -0.1]]))
+    for start in ([[1.0, 0.0]], [[1.0, np.nan]]):
         with pytest.raises(SpecificationError, match="not inside the domain"):
             sample_langevin(gaussian, domain, 10, start=start, chains=2)
     for start in ([1.0, 1.0], [[1.0]], [[1.0, 1.0, 1.0]]):

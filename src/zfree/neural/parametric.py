@@ -30,6 +30,10 @@ CHUNK = 2048
 class ParametricModel(UnnormalisedDensity):
     r"""A density :math:`p(x) \propto e^{-E(x;\theta)}` on a domain with a few parameters, and their standard errors.
 
+    All rows are used in every step, in double precision: a few parameters converge in a few dozen steps, and standard errors need the
+    minimum itself. With very many rows or parameters write the energy as a ``torch.nn.Module`` and train it with
+    :class:`EnergyModel`, which has minibatches, a choice of optimisers, a held-out score and checkpoints.
+
     Parameters
     ----------
     energy : callable

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from zfree.errors import DataError, SpecificationError
+from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
 from zfree.neural.losses import Batch, Loss
 
 OPTIMISERS: dict[str, Any] = {
@@ -60,8 +59,6 @@ class Plan:
     batch_size: int = 256
     epochs: int = 200
     patience: int | None = None
-    decay: bool = True
-    """Lower the learning rate to zero along a cosine."""
 
     def check(self) -> None:
         """Refuse what makes no sense."""
@@ -133,10 +130,10 @@ class Trainer:
         return total
 
     def _set_rate(self) -> None:
-        if self.plan.decay:
-            share = self.state.epoch / self.plan.epochs
-            for group in self.optimiser.param_groups:
-                group["lr"] = self.plan.learning_rate * 0.5 * (1.0 + np.cos(np.pi * share))
+        """Lower the learning rate to zero along a cosine."""
+        share = self.state.epoch / self.plan.epochs
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.plan.learning_rate * 0.5 * (1.0 + np.cos(np.pi * share))
 
     def _record(self, loss: float) -> None:
         state = self.state
@@ -172,11 +169,14 @@ class Trainer:
             values.append(self.loss.of(self.network, rows.rows(index), energy=self.energy).detach())
         return torch.cat(values).double()
 
+    def _what(self) -> str:
+        rows = self.train_rows
+        settings = f"{self.plan!r} {self.loss!r} {self.energy} {rows.domain!r} {rows.generator!r}"
+        return identity(settings, [self.network], rows.X)
+
     def _save(self, path: Path) -> None:
         rows = self.train_rows
         content = {
-            "plan": self.plan,
-            "what": self._what(),
             "network": self.network.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "order": self.order.get_state(),
@@ -185,25 +185,11 @@ class Trainer:
             "torch": torch.get_rng_state(),
             "state": self.state,
         }
-        beside = path.with_name(path.name + ".part")
-        torch.save(content, beside)
-        os.replace(beside, path)
-
-    def _what(self) -> str:
-        """What is trained on what: a checkpoint of anything else is refused."""
-        rows = self.train_rows
-        digest = hashlib.sha256(rows.X.detach().cpu().numpy().tobytes()).hexdigest()
-        layers = [(name, tuple(p.shape)) for name, p in self.network.named_parameters()]
-        return f"{self.loss!r} {self.energy} {rows.domain!r} {rows.generator!r} {layers} {digest}"
+        save_checkpoint(path, self._what(), content)
 
     def _restore(self, path: Path) -> None:
         rows = self.train_rows
-        content = torch.load(path, weights_only=False)
-        if content["plan"] != self.plan or content["what"] != self._what():
-            raise SpecificationError(
-                f"the checkpoint {path} was made with other settings or other data ({content['plan']}). Use the same, or another "
-                "file."
-            )
+        content = load_checkpoint(path, self._what())
         self.network.load_state_dict(content["network"])
         self.optimiser.load_state_dict(content["optimiser"])
         self.order.set_state(content["order"])

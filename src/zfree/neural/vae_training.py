@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from zfree.domains import RealSpace
-from zfree.errors import DataError, SpecificationError
-from zfree.files import write_whole
+from zfree.errors import DataError
 from zfree.generators import Generator
+from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
 from zfree.neural.matching import hutchinson_rule
 from zfree.neural.pairs import PairNetwork
 from zfree.neural.pixels import binarise
@@ -75,7 +73,7 @@ class AutoencoderTrainer:
             while self.iteration < iterations:
                 self.step()
                 if self.iteration % every == 0 or self.iteration == iterations:
-                    self._record(every)
+                    self._record()
                     if checkpoint is not None:
                         self._save(checkpoint)
                     report(self.history)
@@ -120,25 +118,20 @@ class AutoencoderTrainer:
         self._position += self.batch_size
         return self._order[start : self._position]
 
-    def _record(self, every: int) -> None:
-        done = self.iteration % every or every
-        misfit, prior, matching = self._sums / done
+    def _record(self) -> None:
         if not np.isfinite(self._sums).all():
             raise DataError(f"the loss is no longer finite at iteration {self.iteration}. Lower the learning rate.")
-        losses = {"misfit": float(misfit), "prior": float(prior), "score_loss": float(matching)}
-        self.history.append({"iteration": self.iteration, **losses})
+        since = self.iteration - (self.history[-1]["iteration"] if self.history else 0)
+        misfit, prior, matching = (float(value) for value in self._sums / since)
+        self.history.append({"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching})
         self._sums = np.zeros(3)
 
     def _what(self) -> str:
-        layers = [(name, tuple(p.shape)) for n in self.networks for name, p in n.named_parameters()]
-        digest = hashlib.sha256(self.pixels.numpy().tobytes()).hexdigest()
-        rate = self._optimiser.param_groups[0]["lr"]
-        return f"{self.generator!r} {self.batch_size} {rate} {layers} {digest}"
+        settings = f"{self.generator!r} {self.batch_size} {self._optimiser.param_groups[0]['lr']}"
+        return identity(settings, list(self.networks), self.pixels)
 
     def _save(self, path: Path) -> None:
-        buffer = io.BytesIO()
         content = {
-            "what": self._what(),
             "networks": [network.state_dict() for network in self.networks],
             "optimisers": [self._score_optimiser.state_dict(), self._optimiser.state_dict()],
             "noise": self.noise.get_state(),
@@ -146,15 +139,10 @@ class AutoencoderTrainer:
             "iteration": self.iteration,
             "history": self.history,
         }
-        torch.save(content, buffer)
-        write_whole(path, buffer.getvalue())
+        save_checkpoint(path, self._what(), content)
 
     def _restore(self, path: Path) -> None:
-        content = torch.load(path, weights_only=False)
-        if content["what"] != self._what():
-            raise SpecificationError(
-                f"the checkpoint {path} is of another training (other networks, generator or data). Use another file."
-            )
+        content = load_checkpoint(path, self._what())
         for network, state in zip(self.networks, content["networks"], strict=True):
             network.load_state_dict(state)
         for optimiser, state in zip((self._score_optimiser, self._optimiser), content["optimisers"], strict=True):

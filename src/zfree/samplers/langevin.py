@@ -210,8 +210,11 @@ class _Target:
             x = np.repeat(self._domain.interior_point()[None], chains, axis=0)
         else:
             rows = np.asarray(start, dtype=float)
-            if not (self._given.contains(rows).all() and rows.size):
-                raise SpecificationError("a row of start is not inside the domain, or there is none.")
+            if not rows.size:
+                raise SpecificationError("start has no rows; leave it out, or pass rows inside the domain.")
+            outside = self._given.explain(rows)
+            if len(outside):
+                raise SpecificationError(f"start: {outside}. Pass rows that are strictly inside the domain.")
             x = rows[rng.integers(len(rows), size=chains)] if len(rows) != chains else rows
             x = x if self._chart is None else self._chart.pull(self._given.normalise(x))
             if not self._domain.contains(x).all():
@@ -220,8 +223,12 @@ class _Target:
 
     def _evaluate(self, x: Array) -> _State:
         value, gradient = self._log_density(self.out(x))
-        if not (np.all(np.isfinite(value)) and np.all(np.isfinite(gradient))):
-            raise SpecificationError("the log-density or its gradient is not finite somewhere inside the domain.")
+        bad = np.flatnonzero(~(np.isfinite(value) & np.isfinite(gradient).all(axis=1)))
+        if bad.size:
+            raise SpecificationError(
+                f"the log-density or its gradient is not finite at x = {self.out(x)[bad[0]].tolist()}, inside the domain. "
+                "Write it so that it is finite on the whole domain."
+            )
         if self._chart is not None:
             gradient = gradient @ self._chart.matrix
         weight = self._generator.on_domain(self._domain, x)
