@@ -59,7 +59,7 @@ def main(argv: list[str]) -> int:
         )
         ours = AutoencoderTrainer(networks, zf.Identity(), pixels, BATCH, 1e-3, 0)
         times: dict[str, list[float]] = {"yardstick": [], "ours": []}
-        for k in range(120):  # in turns
+        for k in range(400):  # in turns
             for name, step in (("yardstick", yardstick.step), ("ours", ours.step)):
                 start = time.perf_counter()
                 step()

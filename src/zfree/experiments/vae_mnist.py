@@ -27,6 +27,8 @@ DIFFUSIONS: dict[str, Generator] = {
     "exp(-z^2)": CoordinateWeight("exp(-x^2)"),
 }
 """D of the score matching by name; I is sliced score matching with variance reduction."""
+WATCHED = 500
+"""Validation images whose likelihood is followed."""
 GRID = 6
 """Samples shown, by rows and columns."""
 
@@ -70,7 +72,8 @@ class VaeMnist(Experiment):
 
         digits, name = _digits(self.data), list(DIFFUSIONS)[key[0]]
         order = self.stream().permutation(len(digits.train))
-        train = digits.train[np.sort(order[: len(order) * 4 // 5])]
+        cut = len(order) * 4 // 5
+        train, validation = digits.train[np.sort(order[:cut])], digits.train[order[cut:][:WATCHED]]
         scratch.mkdir(parents=True, exist_ok=True)
         est = ImplicitVAE(
             generator=DIFFUSIONS[name],
@@ -79,6 +82,8 @@ class VaeMnist(Experiment):
             checkpoint=scratch / f"{key[0]}.pt",
             log=scratch / f"{key[0]}.csv",
             checkpoint_every=max(1, min(1000, self.iterations // 10)),
+            monitor=lambda est: {"validation": est.nll(validation, random_state=self.seed).mean},
+            monitor_every=max(1, self.iterations // 10),
             random_state=self.seed,
         ).fit(train)
         found = est.nll(digits.test[: self.images], random_state=self.seed)
@@ -89,7 +94,8 @@ class VaeMnist(Experiment):
             "effective_size": float(np.median(found.effective_size)),
             "method": found.method,
             "source": digits.source,
-            "misfit": [[h["iteration"], h["misfit"]] for h in est.history_],
+            "curve": [[h["iteration"], h["validation"]] for h in est.history_ if "validation" in h],
+            "seconds": est.seconds_,
             "samples": base64.b64encode(shades.tobytes()).decode(),
         }
 
@@ -136,15 +142,14 @@ class VaeMnist(Experiment):
 
         figure, axes = panels(len(found) + 1, width=3.4, height=3.4)
         for (name, r), ax, color in zip(found.items(), axes[1:], PALETTE, strict=False):
-            iteration, misfit = np.array(r["misfit"]).T
-            axes[0].plot(iteration, misfit, color=color, label=name)
+            axes[0].plot(*np.array(r["curve"]).T, color=color, marker=".", label=name)
             shades = np.frombuffer(base64.b64decode(r["samples"]), dtype=np.uint8)
             side = round(np.sqrt(shades.size / GRID**2))
             tiles = shades.reshape(GRID, GRID, side, side).swapaxes(1, 2).reshape(GRID * side, GRID * side)
             ax.imshow(tiles, cmap="gray_r", vmin=0, vmax=255)
             ax.set(xticks=[], yticks=[], title=f"{name}: {r['nll']:.1f} nats")
             ax.spines[:].set_visible(False)
-        axes[0].set(xlabel="iteration", ylabel="−log p(x | z), nats")
+        axes[0].set(xlabel="iteration", ylabel="−log p(x) of validation images, nats")
         axes[0].legend(frameon=False, fontsize="small")
         return figure
 

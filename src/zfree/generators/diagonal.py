@@ -42,11 +42,14 @@ class CoordinateWeight(Generator):
         h', for an `h` given as a function.
     cap : float, optional
         Use min(h, cap) instead.
+    floor : float
+        Added to h, so that no point has a weight of nearly zero. For domains without a boundary: on one, D no longer vanishes.
     """
 
     h: WeightLike = "x"
     derivative: Callable[[Array], Array] | None = None
     cap: float | None = None
+    floor: float = 0.0
 
     def __post_init__(self) -> None:
         self._weight()
@@ -55,7 +58,7 @@ class CoordinateWeight(Generator):
         return f"CoordinateWeight({self._weight().name})"
 
     def _weight(self) -> Weight:
-        return as_weight(self.h, self.derivative, self.cap)
+        return as_weight(self.h, self.derivative, self.cap, self.floor)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         weight = self._weight()

@@ -46,25 +46,44 @@ NAMED = {
     "log(1+x)": Weight("log(1+x)", np.log1p, lambda x: 1.0 / (1.0 + x)),
     "sigmoid": Weight("sigmoid", expit, lambda x: expit(x) * expit(-x)),
     "exp(-|x|)": Weight("exp(-|x|)", lambda x: np.exp(-np.abs(x)), lambda x: -np.sign(x) * np.exp(-np.abs(x))),
-    "exp(-x^2)": Weight("exp(-x^2)", lambda x: np.exp(-(x**2)), lambda x: -2.0 * x * np.exp(-(x**2))),
+    "exp(-x^2)": Weight("exp(-x^2)", lambda x: _bell(x), lambda x: -2.0 * x * _bell(x)),
 }
 
 
-def as_weight(h: WeightLike, derivative: Callable[[Array], Array] | None, cap: float | None) -> Weight:
-    """A named weight or a function with its derivative, capped from above if asked: min(h, cap)."""
+def _bell(x: Array) -> Array:
+    """exp(−x²), tiny but never zero."""
+    return np.exp(-np.minimum(x**2, 700.0))
+
+
+def as_weight(
+    h: WeightLike, derivative: Callable[[Array], Array] | None, cap: float | None, floor: float = 0.0
+) -> Weight:
+    """A named weight or a function with its derivative; min(h, cap) and h + floor if asked."""
+    weight = _capped(_plain(h, derivative), cap)
+    if not (np.isfinite(floor) and floor >= 0):
+        raise SpecificationError(f"floor must be zero or positive, got {floor!r}.")
+    if floor == 0:
+        return weight
+    value = weight.value
+    return Weight(f"{floor:g} + {weight.name}", lambda x: value(x) + floor, weight.derivative)
+
+
+def _plain(h: WeightLike, derivative: Callable[[Array], Array] | None) -> Weight:
     if isinstance(h, str):
         key = h.replace(" ", "").replace("**", "^")
         if key not in NAMED:
             raise SpecificationError(f"unknown weight {h!r}; known by name: {', '.join(NAMED)}. Or pass a function.")
         if derivative is not None:
             raise SpecificationError(f"the weight {h!r} knows its own derivative; leave derivative= out.")
-        weight = NAMED[key]
-    elif callable(h):
-        if derivative is None:
-            raise SpecificationError("a weight given as a function needs derivative=, the function h'.")
-        weight = Weight(getattr(h, "__name__", "h"), h, derivative)
-    else:
+        return NAMED[key]
+    if not callable(h):
         raise SpecificationError(f"h must be a name or a function, got {h!r}.")
+    if derivative is None:
+        raise SpecificationError("a weight given as a function needs derivative=, the function h'.")
+    return Weight(getattr(h, "__name__", "h"), h, derivative)
+
+
+def _capped(weight: Weight, cap: float | None) -> Weight:
     if cap is None:
         return weight
     if not cap > 0:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import csv
 import io
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -57,6 +59,10 @@ class ImplicitVAE(BaseEstimator):
     checkpoint_every : int
     log : path, optional
         A CSV file with the losses, renewed with every checkpoint.
+    monitor : callable, optional
+        Asked every `monitor_every` iterations for numbers by name about the estimator as it is then, such as
+        ``lambda est: {"validation": est.nll(X_validation).mean}``. They join the history, the log and the checkpoint.
+    monitor_every : int
     random_state : int
 
     Attributes
@@ -64,6 +70,8 @@ class ImplicitVAE(BaseEstimator):
     encoder_, decoder_, score_network_ : torch.nn.Module
     history_ : list of dict
         Means over the iterations since the last entry.
+    seconds_ : float
+        Processor time of the updates, over all sessions of a training that was interrupted.
     """
 
     def __init__(
@@ -80,6 +88,8 @@ class ImplicitVAE(BaseEstimator):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 1000,
         log: str | Path | None = None,
+        monitor: Callable[[ImplicitVAE], dict[str, float]] | None = None,
+        monitor_every: int = 10_000,
         random_state: int = 0,
     ) -> None:
         self.encoder = encoder
@@ -93,6 +103,8 @@ class ImplicitVAE(BaseEstimator):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.log = log
+        self.monitor = monitor
+        self.monitor_every = monitor_every
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -107,9 +119,10 @@ class ImplicitVAE(BaseEstimator):
             self._networks(), self._generator(), pixels, self.batch_size, self.learning_rate, self.random_state
         )
         path = None if self.checkpoint is None else Path(self.checkpoint)
-        trainer.run(self.iterations, path, self.checkpoint_every, self._write_log)
-        self.encoder_, self.decoder_, self.score_network_ = trainer.networks
-        self.history_ = trainer.history
+        self.encoder_, self.decoder_, self.score_network_ = trainer.networks  # for the monitor to ask
+        monitor = None if self.monitor is None else partial(self.monitor, self)
+        trainer.run(self.iterations, path, self.checkpoint_every, self._write_log, monitor, self.monitor_every)
+        self.history_, self.seconds_ = trainer.history, trainer.seconds
         self._write_log(trainer.history)
         return self
 
@@ -136,7 +149,8 @@ class ImplicitVAE(BaseEstimator):
         if self.log is None or not history:
             return
         text = io.StringIO()
-        writer = csv.DictWriter(text, history[0], lineterminator="\n")
+        columns = dict.fromkeys(name for row in history for name in row)
+        writer = csv.DictWriter(text, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(history)
         write_whole(Path(self.log), text.getvalue().encode())

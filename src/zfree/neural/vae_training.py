@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,12 +51,12 @@ class AutoencoderTrainer:
         # RMSprop with ε outside the root, as published.
         autoencoder = [*networks.encoder.parameters(), *networks.decoder.parameters()]
         self._score_optimiser, self._optimiser = (
-            torch.optim.RMSprop(parameters, lr=learning_rate, alpha=0.99, eps=1e-8)
+            torch.optim.RMSprop(parameters, lr=learning_rate, alpha=0.99, eps=1e-8, foreach=True)
             for parameters in (list(networks.score.parameters()), autoencoder)
         )
         self._order, self._position = torch.empty(0, dtype=torch.int64), 0
         self._sums = np.zeros(3)
-        self.iteration = 0
+        self.iteration, self.seconds = 0, 0.0
         self.history: list[dict[str, float]] = []
 
     def run(
@@ -64,16 +65,21 @@ class AutoencoderTrainer:
         checkpoint: Path | None,
         every: int,
         report: Callable[[list[dict[str, float]]], None] = lambda history: None,
+        monitor: Callable[[], dict[str, float]] | None = None,
+        monitor_every: int = 10_000,
     ) -> None:
-        """Advance to `iterations`, from a checkpoint if there is one."""
+        """Advance to `iterations`, from a checkpoint if there is one; what `monitor` finds joins the history."""
         if checkpoint is not None and checkpoint.exists():
             self._restore(checkpoint)
         size = sum(p.numel() for network in self.networks for p in network.parameters())
         with torch_threads(size // 10):  # products of 128 rows: one thread up to two million parameters
             while self.iteration < iterations:
+                start = time.process_time()
                 self.step()
-                if self.iteration % every == 0 or self.iteration == iterations:
-                    self._record()
+                self.seconds += time.process_time() - start
+                watch = monitor is not None and self.iteration % monitor_every == 0
+                if watch or self.iteration % every == 0 or self.iteration == iterations:
+                    self._record(monitor() if watch and monitor is not None else {})
                     if checkpoint is not None:
                         self._save(checkpoint)
                     report(self.history)
@@ -87,7 +93,7 @@ class AutoencoderTrainer:
             z = encoder.join(image, self._draw(len(x)))
         matching = self._score_loss(x, z)
         self._score_optimiser.zero_grad()
-        matching.backward()
+        matching.backward(inputs=list(score.parameters()))  # not z
         self._score_optimiser.step()
 
         z = encoder.join(image, self._draw(len(x)))
@@ -118,12 +124,14 @@ class AutoencoderTrainer:
         self._position += self.batch_size
         return self._order[start : self._position]
 
-    def _record(self) -> None:
+    def _record(self, found: dict[str, float]) -> None:
         if not np.isfinite(self._sums).all():
             raise DataError(f"the loss is no longer finite at iteration {self.iteration}. Lower the learning rate.")
         since = self.iteration - (self.history[-1]["iteration"] if self.history else 0)
         misfit, prior, matching = (float(value) for value in self._sums / since)
-        self.history.append({"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching})
+        self.history.append(
+            {"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching, **found}
+        )
         self._sums = np.zeros(3)
 
     def _what(self) -> str:
@@ -137,6 +145,7 @@ class AutoencoderTrainer:
             "noise": self.noise.get_state(),
             "order": (self._order, self._position),
             "iteration": self.iteration,
+            "seconds": self.seconds,
             "history": self.history,
         }
         save_checkpoint(path, self._what(), content)
@@ -149,4 +158,4 @@ class AutoencoderTrainer:
             optimiser.load_state_dict(state)
         self.noise.set_state(content["noise"])
         self._order, self._position = content["order"]
-        self.iteration, self.history = content["iteration"], content["history"]
+        self.iteration, self.seconds, self.history = (content[key] for key in ("iteration", "seconds", "history"))
