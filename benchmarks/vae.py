@@ -13,7 +13,7 @@ import zfree as zf
 from benchmarks.table import print_table
 from zfree.neural import PairNetwork
 from zfree.neural.pairs import decoder_network
-from zfree.neural.pixels import binarise
+from zfree.neural.pixels import BernoulliPixels
 from zfree.neural.vae_training import AutoencoderTrainer, Networks
 
 PIXELS, BATCH = 784, 128
@@ -32,7 +32,9 @@ class Yardstick:
         self.pixels, self.noise = torch.as_tensor(pixels), torch.Generator().manual_seed(0)
 
     def step(self) -> None:
-        x = binarise(self.pixels[torch.randperm(len(self.pixels), generator=self.noise)[:BATCH]], self.noise)
+        x = BernoulliPixels().draw(
+            self.pixels[torch.randperm(len(self.pixels), generator=self.noise)[:BATCH]], self.noise
+        )
         mean, log_sd = self.encoder(x).chunk(2, dim=1)
         z = mean + torch.exp(log_sd) * torch.randn(mean.shape, generator=self.noise)
         misfit = nn.functional.binary_cross_entropy_with_logits(self.decoder(z), x, reduction="none").sum(dim=1)

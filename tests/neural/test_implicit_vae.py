@@ -12,7 +12,7 @@ import zfree as zf
 from zfree.errors import DataError, SpecificationError
 from zfree.neural import ImplicitVAE, PairNetwork
 from zfree.neural.latent_likelihood import annealed_nll, importance_nll
-from zfree.neural.pixels import as_pixels, binarise
+from zfree.neural.pixels import BernoulliPixels, as_pixels
 from zfree.neural.vae_training import AutoencoderTrainer, Networks
 
 DIGITS = load_digits().data / 16.0
@@ -37,7 +37,7 @@ def test_training_lowers_the_misfit_and_the_likelihood_beats_independent_pixels(
     assert history[-1]["misfit"] < 0.9 * history[0]["misfit"]
     found = fitted.nll(DIGITS[:100], random_state=0)
     share = DIGITS.mean(axis=0).clip(1e-3, 1 - 1e-3)
-    x = binarise(torch.as_tensor(as_pixels(DIGITS[:100])), torch.Generator().manual_seed(1)).numpy()
+    x = BernoulliPixels().draw(torch.as_tensor(as_pixels(DIGITS[:100])), torch.Generator().manual_seed(1)).numpy()
     independent = -(x * np.log(share) + (1 - x) * np.log(1 - share)).sum(axis=1).mean()
     assert found.mean < independent - 3
     assert found.standard_error < 1

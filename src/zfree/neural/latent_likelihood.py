@@ -3,6 +3,7 @@ r"""The likelihood of a decoder, :math:`\log p(x) = \log\int p(x\mid z)N(z; 0, I
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -10,10 +11,12 @@ from torch import Tensor, nn
 
 from zfree.arrays import Array
 from zfree.autodiff import quiet_torch
+from zfree.neural.pixels import PIXEL_MODELS, PixelModel
 
 DEGREES = 8.0
 """Of freedom of the Student proposal: tails heavier than those of any posterior under a Gaussian prior."""
 NEWTON_STEPS = 30
+BERNOULLI = PIXEL_MODELS["bernoulli"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,32 +53,40 @@ class NegativeLogLikelihood:
 
 
 def importance_nll(
-    decoder: nn.Module, x: Tensor, starts: Tensor, *, samples: int = 500, noise: torch.Generator
+    decoder: nn.Module,
+    x: Tensor,
+    starts: Tensor,
+    *,
+    pixels: PixelModel = BERNOULLI,
+    samples: int = 500,
+    noise: torch.Generator,
 ) -> NegativeLogLikelihood:
     """Importance sampling around the posterior mode of every image.
 
     Parameters
     ----------
     decoder : torch.nn.Module
-        z to logits of the pixels.
+        z to what `pixels` takes, such as logits.
     x : Tensor of shape (N, pixels)
-        Binary images.
+        Images as `pixels` draws them, such as binary.
     starts : Tensor of shape (k, N, d)
         Where to look for the mode from: the best of k.
+    pixels : PixelModel
     samples : int
         Draws from the proposal, a Student distribution at the mode with the curvature there.
     noise : torch.Generator
     """
     values, sizes = [], []
     for rows in torch.arange(len(x)).split(100):
-        mode, precision = _mode(decoder, x[rows], starts[:, rows])
-        log_weight = _log_weights(decoder, x[rows], mode, precision, samples, noise)
+        joint = _Joint(decoder, x[rows], pixels)
+        mode, precision = _mode(joint, starts[:, rows])
+        log_weight = _log_weights(joint, mode, precision, samples, noise)
         values.append(-(torch.logsumexp(log_weight, dim=0) - np.log(samples)))
         sizes.append(_effective(log_weight))
     return NegativeLogLikelihood(
-        torch.cat(values).numpy().astype(np.float64),
+        torch.cat(values).cpu().numpy().astype(np.float64),
         f"importance sampling, {samples} draws",
-        torch.cat(sizes).numpy().astype(np.float64),
+        torch.cat(sizes).cpu().numpy().astype(np.float64),
     )
 
 
@@ -84,6 +95,7 @@ def annealed_nll(
     x: Tensor,
     latent: int,
     *,
+    pixels: PixelModel = BERNOULLI,
     chains: int = 16,
     temperatures: int = 1000,
     leapfrogs: int = 10,
@@ -93,67 +105,74 @@ def annealed_nll(
     n = len(x)
     ladder = torch.sigmoid(torch.linspace(-4.0, 4.0, temperatures + 1))
     ladder = (ladder - ladder[0]) / (ladder[-1] - ladder[0])
-    images = x.repeat(chains, 1)
-    z = torch.randn(chains * n, latent, generator=noise)
-    log_weight = torch.zeros(chains * n)
-    step = torch.full((chains * n,), 0.1)
-    fit = _log_pixels(decoder, images, z)
+    joint = _Joint(decoder, x.repeat(chains, 1), pixels)
+    z = torch.randn(chains * n, latent, generator=noise, device=x.device)
+    log_weight = torch.zeros(chains * n, device=x.device)
+    step = torch.full((chains * n,), 0.1, device=x.device)
+    fit = joint.log_pixels(z)
     for before, after in zip(ladder[:-1].tolist(), ladder[1:].tolist(), strict=True):
         log_weight += (after - before) * fit
-        z, fit, accepted = _hamilton(decoder, images, z, after, step, leapfrogs, noise)
+        z, fit, accepted = _hamilton(joint, z, after, step, leapfrogs, noise)
         # An acceptance of 0.65 on average, for every chain by itself.
         step = torch.clamp(step * torch.where(accepted, 1.02, 0.96), 1e-4, 1.0)
     log_weight = log_weight.reshape(chains, n)
     return NegativeLogLikelihood(
-        -(torch.logsumexp(log_weight, dim=0) - np.log(chains)).numpy().astype(np.float64),
+        -(torch.logsumexp(log_weight, dim=0) - np.log(chains)).cpu().numpy().astype(np.float64),
         f"annealed importance sampling, {chains} chains of {temperatures} temperatures",
-        _effective(log_weight).numpy().astype(np.float64),
+        _effective(log_weight).cpu().numpy().astype(np.float64),
     )
 
 
-def _log_pixels(decoder: nn.Module, x: Tensor, z: Tensor) -> Tensor:
-    """log p(x | z)."""
-    with torch.no_grad():
-        return -nn.functional.binary_cross_entropy_with_logits(decoder(z), x, reduction="none").sum(dim=1)
+class _Joint(NamedTuple):
+    """log p(x, z) of given images, up to the constant of the prior."""
+
+    decoder: nn.Module
+    x: Tensor
+    pixels: PixelModel
+
+    def log_pixels(self, z: Tensor) -> Tensor:
+        """log p(x | z)."""
+        with torch.no_grad():
+            return -self.pixels.misfit(self.decoder(z), self.x)
+
+    def __call__(self, z: Tensor) -> Tensor:
+        return self.log_pixels(z) - 0.5 * (z**2).sum(dim=1)
+
+    def expand(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """Gradient in z and the Gauss–Newton matrix Jᵀ diag(w) J + I, which is positive definite."""
+
+        def output(point: Tensor) -> tuple[Tensor, Tensor]:
+            out = self.decoder(point[None])[0]
+            return out, out
+
+        with quiet_torch(), torch.no_grad():
+            J, out = torch.func.vmap(torch.func.jacfwd(output, has_aux=True))(z)
+        slope, w = self.pixels.expansion(out, self.x)
+        identity = torch.eye(z.shape[1], device=z.device)
+        return torch.einsum("npk,np->nk", J, slope) - z, torch.einsum("npk,np,npl->nkl", J, w, J) + identity
 
 
-def _mode(decoder: nn.Module, x: Tensor, starts: Tensor) -> tuple[Tensor, Tensor]:
+def _mode(joint: _Joint, starts: Tensor) -> tuple[Tensor, Tensor]:
     """Posterior mode and curvature of every image, by Gauss–Newton steps with damping (Levenberg and Marquardt)."""
-    joint = torch.stack([_log_pixels(decoder, x, z) - 0.5 * (z**2).sum(dim=1) for z in starts])
-    best = joint.argmax(dim=0)
-    z = starts[best, torch.arange(starts.shape[1])]
-    value = joint.gather(0, best[None])[0]
-    identity = torch.eye(z.shape[1])
-    damping = torch.full((len(z),), 1.0)
+    values = torch.stack([joint(z) for z in starts])
+    best = values.argmax(dim=0)
+    z = starts[best, torch.arange(starts.shape[1], device=starts.device)]
+    value = values.gather(0, best[None])[0]
+    identity = torch.eye(z.shape[1], device=z.device)
+    damping = torch.ones(len(z), device=z.device)
     for _ in range(NEWTON_STEPS):
-        slope, curvature = _expand(decoder, x, z)
+        slope, curvature = joint.expand(z)
         step = torch.linalg.solve(curvature + damping[:, None, None] * identity, slope)
         tried = z + step
-        found = _log_pixels(decoder, x, tried) - 0.5 * (tried**2).sum(dim=1)
+        found = joint(tried)
         better = found > value
         z = torch.where(better[:, None], tried, z)
         value = torch.where(better, found, value)
         damping = torch.where(better, damping / 5, damping * 5).clamp(1e-6, 1e6)
-    return z, _expand(decoder, x, z)[1]
+    return z, joint.expand(z)[1]
 
 
-def _expand(decoder: nn.Module, x: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
-    """Gradient of log p(x, z) and the Gauss–Newton matrix Jᵀ diag(p(1−p)) J + I, which is positive definite."""
-
-    def logits(point: Tensor) -> tuple[Tensor, Tensor]:
-        out = decoder(point[None])[0]
-        return out, out
-
-    with quiet_torch(), torch.no_grad():
-        J, out = torch.func.vmap(torch.func.jacfwd(logits, has_aux=True))(z)
-    p = torch.sigmoid(out)
-    slope = torch.einsum("npk,np->nk", J, x - p) - z
-    return slope, torch.einsum("npk,np,npl->nkl", J, p * (1 - p), J) + torch.eye(z.shape[1])
-
-
-def _log_weights(
-    decoder: nn.Module, x: Tensor, mode: Tensor, precision: Tensor, samples: int, noise: torch.Generator
-) -> Tensor:
+def _log_weights(joint: _Joint, mode: Tensor, precision: Tensor, samples: int, noise: torch.Generator) -> Tensor:
     """log p(x, z)/q(z) for z from a Student distribution around the mode (samples, N)."""
     n, d = mode.shape
     factor = torch.linalg.cholesky(precision)
@@ -161,29 +180,28 @@ def _log_weights(
     constant = half - 0.5 * d * np.log(DEGREES * np.pi) + torch.log(torch.diagonal(factor, dim1=1, dim2=2)).sum(dim=1)
     out = []
     for _ in range(samples):
-        u = torch.randn(n, d, generator=noise)
-        chi = torch.randn(n, int(DEGREES), generator=noise).square().sum(dim=1)
+        u = torch.randn(n, d, generator=noise, device=mode.device)
+        chi = torch.randn(n, int(DEGREES), generator=noise, device=mode.device).square().sum(dim=1)
         u = u * torch.sqrt(DEGREES / chi)[:, None]
         z = mode + torch.linalg.solve_triangular(factor.mT, u[:, :, None], upper=True)[:, :, 0]
         log_q = constant - 0.5 * (DEGREES + d) * torch.log1p((u**2).sum(dim=1) / DEGREES)
-        log_prior = -0.5 * (z**2).sum(dim=1) - 0.5 * d * np.log(2 * np.pi)
-        out.append(_log_pixels(decoder, x, z) + log_prior - log_q)
+        out.append(joint(z) - 0.5 * d * np.log(2 * np.pi) - log_q)
     return torch.stack(out)
 
 
 def _hamilton(
-    decoder: nn.Module, x: Tensor, z: Tensor, heat: float, step: Tensor, leapfrogs: int, noise: torch.Generator
+    joint: _Joint, z: Tensor, heat: float, step: Tensor, leapfrogs: int, noise: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One Hamiltonian move for p(x | z)^heat N(z; 0, I); the new log p(x | z) and which chains moved."""
 
     def slope(point: Tensor) -> tuple[Tensor, Tensor]:
         point = point.detach().requires_grad_(True)
-        fit = -nn.functional.binary_cross_entropy_with_logits(decoder(point), x, reduction="none").sum(dim=1)
+        fit = -joint.pixels.misfit(joint.decoder(point), joint.x)
         (gradient,) = torch.autograd.grad(fit.sum(), point)
         return fit.detach(), heat * gradient - point.detach()
 
     h = step[:, None]
-    momentum = torch.randn(z.shape, generator=noise)
+    momentum = torch.randn(z.shape, generator=noise, device=z.device)
     fit, gradient = slope(z)
     energy = -heat * fit + 0.5 * (z**2).sum(dim=1) + 0.5 * (momentum**2).sum(dim=1)
     y, p, new_fit = z, momentum + 0.5 * h * gradient, fit
@@ -192,7 +210,7 @@ def _hamilton(
         new_fit, gradient = slope(y)
         p = p + (0.5 if k == leapfrogs - 1 else 1.0) * h * gradient
     new_energy = -heat * new_fit + 0.5 * (y**2).sum(dim=1) + 0.5 * (p**2).sum(dim=1)
-    accepted = torch.rand(len(z), generator=noise).log() < energy - new_energy
+    accepted = torch.rand(len(z), generator=noise, device=z.device).log() < energy - new_energy
     return torch.where(accepted[:, None], y, z), torch.where(accepted, new_fit, fit), accepted
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -10,7 +11,31 @@ from torch import Tensor, nn
 from zfree.neural.networks import ACTIVATIONS
 
 
-class PairNetwork(nn.Module):
+class Pair(nn.Module, ABC):
+    """A network of (x, z) whose first layer is linear in x: what it needs of x can be kept while z changes.
+
+    Attributes
+    ----------
+    n_second : int
+        Columns of z.
+    """
+
+    n_second: int
+
+    @abstractmethod
+    def image(self, x: Tensor) -> Tensor:
+        """What :meth:`join` needs of the first input."""
+
+    @abstractmethod
+    def join(self, image: Tensor, z: Tensor) -> Tensor:
+        """The output for a first input seen through :meth:`image`."""
+
+    def forward(self, x: Tensor, z: Tensor) -> Tensor:
+        """The output for (x, z)."""
+        return self.join(self.image(x), z)
+
+
+class PairNetwork(Pair):
     """Fully connected layers on (x, z) joined together, with the product W [x, z] split into W_x x + W_z z.
 
     Parameters
@@ -25,6 +50,7 @@ class PairNetwork(nn.Module):
         self, n_first: int, n_second: int, n_outputs: int, hidden: Sequence[int] = (256, 256), activation: str = "tanh"
     ) -> None:
         super().__init__()
+        self.n_second = n_second
         self.first = nn.Linear(n_first, hidden[0])
         self.second = nn.Linear(n_second, hidden[0], bias=False)
         layers: list[nn.Module] = [ACTIVATIONS[activation]()]
@@ -33,18 +59,12 @@ class PairNetwork(nn.Module):
         self.rest = nn.Sequential(*layers, nn.Linear(hidden[-1], n_outputs))
 
     def image(self, x: Tensor) -> Tensor:
-        """W_x x: what :meth:`join` needs of the first input."""
         out: Tensor = self.first(x)
         return out
 
     def join(self, image: Tensor, z: Tensor) -> Tensor:
-        """The output for a first input seen through :meth:`image`."""
         out: Tensor = self.rest(image + self.second(z))
         return out
-
-    def forward(self, x: Tensor, z: Tensor) -> Tensor:
-        """The output for (x, z)."""
-        return self.join(self.image(x), z)
 
 
 def decoder_network(

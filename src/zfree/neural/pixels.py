@@ -1,15 +1,19 @@
-"""Images as rows of bytes or of intensities between 0 and 1."""
+"""Images as rows of bytes or of intensities between 0 and 1, and what a decoder says about them."""
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional
 
-from zfree.errors import DataError
+from zfree.errors import DataError, SpecificationError
 
 
 def as_pixels(X: Any, n_columns: int | None = None) -> NDArray[Any]:
@@ -38,7 +42,80 @@ def as_pixels(X: Any, n_columns: int | None = None) -> NDArray[Any]:
     return array
 
 
-def binarise(pixels: Tensor, noise: torch.Generator) -> Tensor:
-    """Black or white with the probability of the intensity, drawn anew."""
-    share = pixels.float() / 255.0 if pixels.dtype == torch.uint8 else pixels
-    return (torch.rand(share.shape, generator=noise) < share).float()
+class PixelModel(ABC):
+    """p(x | z) given the output of a decoder, and the random x that a stored image stands for."""
+
+    @abstractmethod
+    def draw(self, pixels: Tensor, noise: torch.Generator) -> Tensor:
+        """What the networks see of stored images, drawn anew."""
+
+    @abstractmethod
+    def misfit(self, output: Tensor, x: Tensor) -> Tensor:
+        """−log p(x | z) of every row (N,)."""
+
+    @abstractmethod
+    def expansion(self, output: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Slope of log p(x | z) in every output, and minus its curvature, both (N, pixels)."""
+
+    @abstractmethod
+    def intensity(self, output: Tensor) -> Tensor:
+        """The mean of x as intensities in [0, 1]."""
+
+
+@dataclass(frozen=True)
+class BernoulliPixels(PixelModel):
+    """Black or white with the probability of the intensity; the decoder gives logits."""
+
+    def draw(self, pixels: Tensor, noise: torch.Generator) -> Tensor:
+        share = pixels.float() / 255.0 if pixels.dtype == torch.uint8 else pixels
+        return (torch.rand(share.shape, generator=noise, device=share.device) < share).float()
+
+    def misfit(self, output: Tensor, x: Tensor) -> Tensor:
+        return functional.binary_cross_entropy_with_logits(output, x, reduction="none").sum(dim=1)
+
+    def expansion(self, output: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        p = torch.sigmoid(output)
+        return x - p, p * (1 - p)
+
+    def intensity(self, output: Tensor) -> Tensor:
+        return torch.sigmoid(output)
+
+
+@dataclass(frozen=True)
+class GaussianPixels(PixelModel):
+    """Intensities spread over [−1, 1] with uniform noise inside a byte, Gaussian around what the decoder gives.
+
+    Parameters
+    ----------
+    log_sd : float
+        Logarithm of the standard deviation; −0.602 in the code of Song et al. (2019).
+    """
+
+    log_sd: float = -0.602
+
+    def draw(self, pixels: Tensor, noise: torch.Generator) -> Tensor:
+        level = pixels.float() if pixels.dtype == torch.uint8 else pixels * 255.0
+        return (level + torch.rand(level.shape, generator=noise, device=level.device)) / 128.0 - 1.0
+
+    def misfit(self, output: Tensor, x: Tensor) -> Tensor:
+        constant = x.shape[1] * (0.5 * math.log(2 * math.pi) + self.log_sd)
+        return 0.5 * math.exp(-2 * self.log_sd) * ((x - output) ** 2).sum(dim=1) + constant
+
+    def expansion(self, output: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        precision = math.exp(-2 * self.log_sd)
+        return precision * (x - output), torch.full_like(output, precision)
+
+    def intensity(self, output: Tensor) -> Tensor:
+        return ((output + 1.0) / 2.0).clamp(0.0, 1.0)
+
+
+PIXEL_MODELS: dict[str, PixelModel] = {"bernoulli": BernoulliPixels(), "gaussian": GaussianPixels()}
+
+
+def as_pixel_model(asked: PixelModel | str) -> PixelModel:
+    """A pixel model, by itself or by name."""
+    if isinstance(asked, PixelModel):
+        return asked
+    if asked not in PIXEL_MODELS:
+        raise SpecificationError(f"pixels must be one of {', '.join(PIXEL_MODELS)}, or a PixelModel; got {asked!r}.")
+    return PIXEL_MODELS[asked]

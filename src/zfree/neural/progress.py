@@ -1,19 +1,46 @@
-"""A progress bar with the loss."""
+"""Progress bars with the losses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from zfree.errors import MissingDependencyError
 from zfree.neural.training import Report, State
 
+Losses = list[dict[str, float]]
+
 
 @contextmanager
 def progress_bar(shown: bool, epochs: int) -> Iterator[Report]:
     """A function to call after every epoch; it draws a bar if asked to."""
+    with _bar(shown, "epoch", epochs) as update:
+
+        def report(state: State) -> None:
+            last = state.history[-1]
+            text = f"loss {last['loss']:.4g}, held out {last['held_out']:.4g}, best {state.best_score:.4g}"
+            update(state.epoch, text)
+
+        yield report
+
+
+@contextmanager
+def iteration_bar(shown: bool, iterations: int) -> Iterator[Callable[[Losses], None]]:
+    """A function to call with the history of an autoencoder; it draws a bar if asked to."""
+    with _bar(shown, "iteration", iterations) as update:
+
+        def report(history: Losses) -> None:
+            last = history[-1]
+            text = ", ".join(f"{name} {value:.4g}" for name, value in last.items() if name != "iteration")
+            update(int(last["iteration"]), text)
+
+        yield report
+
+
+@contextmanager
+def _bar(shown: bool, unit: str, total: int) -> Iterator[Callable[[int, str], None]]:
     if not shown:
-        yield lambda state: None
+        yield lambda done, text: None
         return
     try:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -22,18 +49,12 @@ def progress_bar(shown: bool, epochs: int) -> Iterator[Report]:
             "a progress bar needs rich: run `pip install zfree[cli]`, or verbose=False."
         ) from error
     columns = (
-        TextColumn("epoch"),
+        TextColumn(unit),
         MofNCompleteColumn(),
         BarColumn(),
         TextColumn("{task.description}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns) as bar:
-        task = bar.add_task("", total=epochs)
-
-        def report(state: State) -> None:
-            last = state.history[-1]
-            text = f"loss {last['loss']:.4g}, held out {last['held_out']:.4g}, best {state.best_score:.4g}"
-            bar.update(task, completed=state.epoch, description=text)
-
-        yield report
+        task = bar.add_task("", total=total)
+        yield lambda done, text: bar.update(task, completed=done, description=text)

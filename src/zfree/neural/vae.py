@@ -21,8 +21,9 @@ from zfree.errors import SpecificationError
 from zfree.files import write_whole
 from zfree.generators import Generator, Identity, named
 from zfree.neural.latent_likelihood import NegativeLogLikelihood, annealed_nll, importance_nll
-from zfree.neural.pairs import PairNetwork, decoder_network
-from zfree.neural.pixels import as_pixels, binarise
+from zfree.neural.pairs import Pair, PairNetwork, decoder_network
+from zfree.neural.pixels import PixelModel, as_pixel_model, as_pixels
+from zfree.neural.progress import iteration_bar
 from zfree.neural.vae_training import AutoencoderTrainer, Networks
 
 STARTS = 4
@@ -38,15 +39,19 @@ class ImplicitVAE(BaseEstimator):
 
     Parameters
     ----------
-    encoder : PairNetwork, optional
-        (x, noise) to z. Two hidden layers of 256 with tanh by default; so are the others.
+    encoder : Pair, optional
+        (x, noise) to z, such as a :class:`PairNetwork` or a :class:`ConvolutionalPair`. Two hidden layers of 256 with tanh by
+        default; so are the others.
     decoder : torch.nn.Module, optional
-        z to the logits of the pixels.
-    score_network : PairNetwork, optional
+        z to rows of what `pixels` takes: logits.
+    score_network : Pair, optional
         (x, z) to s.
     generator : Generator or str, optional
         D of the score matching, diagonal: ``Identity()`` (sliced score matching with variance reduction) by default;
         ``CoordinateWeight("sigmoid")``, ``CoordinateWeight("exp(-|x|)")``, ``CoordinateWeight("exp(-x^2)")`` are the paper's others.
+    pixels : {"bernoulli", "gaussian"} or PixelModel
+        p(x | z): pixels that are black or white with the probability of their intensity, drawn anew in every batch; or intensities
+        in [−1, 1], with noise within a byte, that are Gaussian around the decoder's output.
     latent : int
         Columns of z and of the noise, for the default networks.
     iterations : int
@@ -59,10 +64,16 @@ class ImplicitVAE(BaseEstimator):
     checkpoint_every : int
     log : path, optional
         A CSV file with the losses, renewed with every checkpoint.
+    plot : path, optional
+        A picture of the losses (``.png``), renewed with every checkpoint (needs matplotlib).
     monitor : callable, optional
         Asked every `monitor_every` iterations for numbers by name about the estimator as it is then, such as
         ``lambda est: {"validation": est.nll(X_validation).mean}``. They join the history, the log and the checkpoint.
     monitor_every : int
+    device : str
+        Of torch: ``"cpu"``, ``"cuda"``, …
+    verbose : bool
+        Show a progress bar (needs rich).
     random_state : int
 
     Attributes
@@ -76,11 +87,12 @@ class ImplicitVAE(BaseEstimator):
 
     def __init__(
         self,
-        encoder: PairNetwork | None = None,
+        encoder: Pair | None = None,
         decoder: nn.Module | None = None,
-        score_network: PairNetwork | None = None,
+        score_network: Pair | None = None,
         generator: Generator | str | None = None,
         *,
+        pixels: PixelModel | str = "bernoulli",
         latent: int = 8,
         iterations: int = 100_000,
         batch_size: int = 128,
@@ -88,14 +100,18 @@ class ImplicitVAE(BaseEstimator):
         checkpoint: str | Path | None = None,
         checkpoint_every: int = 1000,
         log: str | Path | None = None,
+        plot: str | Path | None = None,
         monitor: Callable[[ImplicitVAE], dict[str, float]] | None = None,
         monitor_every: int = 10_000,
+        device: str = "cpu",
+        verbose: bool = False,
         random_state: int = 0,
     ) -> None:
         self.encoder = encoder
         self.decoder = decoder
         self.score_network = score_network
         self.generator = generator
+        self.pixels = pixels
         self.latent = latent
         self.iterations = iterations
         self.batch_size = batch_size
@@ -103,12 +119,15 @@ class ImplicitVAE(BaseEstimator):
         self.checkpoint = checkpoint
         self.checkpoint_every = checkpoint_every
         self.log = log
+        self.plot = plot
         self.monitor = monitor
         self.monitor_every = monitor_every
+        self.device = device
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Train on images (N, pixels), as intensities in [0, 1] or as bytes; they are binarised anew in every batch."""
+        """Train on images (N, pixels), as intensities in [0, 1] or as bytes; bytes may be a memory map."""
         pixels = as_pixels(X)
         self.n_features_in_ = pixels.shape[1]
         if self.iterations < 1 or not 1 <= self.batch_size <= len(pixels) or not self.learning_rate > 0:
@@ -116,12 +135,25 @@ class ImplicitVAE(BaseEstimator):
                 f"iterations and learning_rate must be positive, and batch_size between 1 and the {len(pixels)} rows."
             )
         trainer = AutoencoderTrainer(
-            self._networks(), self._generator(), pixels, self.batch_size, self.learning_rate, self.random_state
+            self._networks(),
+            self._generator(),
+            pixels,
+            self.batch_size,
+            self.learning_rate,
+            self.random_state,
+            as_pixel_model(self.pixels),
+            self.device,
         )
         path = None if self.checkpoint is None else Path(self.checkpoint)
         self.encoder_, self.decoder_, self.score_network_ = trainer.networks  # for the monitor to ask
         monitor = None if self.monitor is None else partial(self.monitor, self)
-        trainer.run(self.iterations, path, self.checkpoint_every, self._write_log, monitor, self.monitor_every)
+        with iteration_bar(self.verbose, self.iterations) as show:
+
+            def report(history: list[dict[str, float]]) -> None:
+                self._write_log(history)
+                show(history)
+
+            trainer.run(self.iterations, path, self.checkpoint_every, report, monitor, self.monitor_every)
         self.history_, self.seconds_ = trainer.history, trainer.seconds
         self._write_log(trainer.history)
         return self
@@ -146,6 +178,10 @@ class ImplicitVAE(BaseEstimator):
         return generator
 
     def _write_log(self, history: list[dict[str, float]]) -> None:
+        if self.plot is not None and history:
+            from zfree.plotting.training import save_losses
+
+            save_losses(history, Path(self.plot))
         if self.log is None or not history:
             return
         text = io.StringIO()
@@ -156,26 +192,36 @@ class ImplicitVAE(BaseEstimator):
         write_whole(Path(self.log), text.getvalue().encode())
 
     def encode(self, X: Any, random_state: Seed = None) -> Array:
-        """One draw of z for every row, after binarising it."""
-        return self._encode(X, random_state)[1].numpy().astype(np.float64)
+        """One draw of z for every row."""
+        return _array(self._encode(X, random_state)[1])
 
     def _encode(self, X: Any, random_state: Seed) -> tuple[Tensor, Tensor]:
         check_is_fitted(self, "encoder_")
-        noise = torch.Generator().manual_seed(int(np.random.default_rng(random_state).integers(2**31)))
-        x = binarise(torch.as_tensor(as_pixels(X, self.n_features_in_)), noise)
+        x, noise = self._draw(X, random_state)
         with torch.no_grad():
-            return x, self.encoder_(x, torch.randn(len(x), self.encoder_.second.in_features, generator=noise))
+            return x, self.encoder_(x, self._noise(len(x), noise))
+
+    def _draw(self, X: Any, random_state: Seed) -> tuple[Tensor, torch.Generator]:
+        seed = int(np.random.default_rng(random_state).integers(2**31))
+        noise = torch.Generator(device=self.device).manual_seed(seed)
+        stored = torch.as_tensor(as_pixels(X, self.n_features_in_)).to(self.device)
+        return as_pixel_model(self.pixels).draw(stored, noise), noise
+
+    def _noise(self, n: int, noise: torch.Generator) -> Tensor:
+        return torch.randn(n, self.encoder_.n_second, generator=noise, device=self.device)
 
     def reconstruct(self, X: Any, random_state: Seed = None) -> Array:
-        """Probabilities of the pixels after encoding and decoding each row."""
-        _, z = self._encode(X, random_state)
+        """Mean intensities of the pixels, in [0, 1], after encoding and decoding each row."""
+        return self._decode(self._encode(X, random_state)[1])
+
+    def _decode(self, z: Tensor) -> Array:
         with torch.no_grad():
-            return torch.sigmoid(self.decoder_(z)).numpy().astype(np.float64)
+            return _array(as_pixel_model(self.pixels).intensity(self.decoder_(z)))
 
     def nll(
         self, X: Any, *, method: str = "importance", samples: int = 500, random_state: Seed = 0, **options: Any
     ) -> NegativeLogLikelihood:
-        """−log p(x) of images, binarised once.
+        """−log p(x) of images, drawn once by the model of the pixels.
 
         Parameters
         ----------
@@ -190,26 +236,26 @@ class ImplicitVAE(BaseEstimator):
             Of :func:`zfree.neural.latent_likelihood.annealed_nll`: ``chains``, ``temperatures``, ``leapfrogs``.
         """
         check_is_fitted(self, "decoder_")
-        noise = torch.Generator().manual_seed(int(np.random.default_rng(random_state).integers(2**31)))
-        x = binarise(torch.as_tensor(as_pixels(X, self.n_features_in_)), noise)
+        x, noise = self._draw(X, random_state)
+        model = as_pixel_model(self.pixels)
         if method == "annealed":
-            return annealed_nll(self.decoder_, x, self._latent(), noise=noise, **options)
+            return annealed_nll(self.decoder_, x, self._latent(), pixels=model, noise=noise, **options)
         if method != "importance":
             raise SpecificationError(f'method must be "importance" or "annealed", got {method!r}.')
-        columns = self.encoder_.second.in_features
         with torch.no_grad():
-            starts = torch.stack(
-                [self.encoder_(x, torch.randn(len(x), columns, generator=noise)) for _ in range(STARTS)]
-            )
-        return importance_nll(self.decoder_, x, starts, samples=samples, noise=noise, **options)
+            starts = torch.stack([self.encoder_(x, self._noise(len(x), noise)) for _ in range(STARTS)])
+        return importance_nll(self.decoder_, x, starts, pixels=model, samples=samples, noise=noise, **options)
 
     def sample(self, n: int, random_state: Seed = None) -> Array:
-        """Probabilities of the pixels for `n` draws of z from its prior, a standard Gaussian."""
+        """Mean intensities of the pixels, in [0, 1], for `n` draws of z from its prior, a standard Gaussian."""
         check_is_fitted(self, "decoder_")
         rng = np.random.default_rng(random_state)
         z = torch.as_tensor(rng.standard_normal((n, self._latent()))).float()
-        with torch.no_grad():
-            return torch.sigmoid(self.decoder_(z)).numpy().astype(np.float64)
+        return self._decode(z.to(self.device))
 
     def _latent(self) -> int:
-        return int(self.score_network_.second.in_features)
+        return self.score_network_.n_second
+
+
+def _array(values: Tensor) -> Array:
+    return values.cpu().numpy().astype(np.float64)

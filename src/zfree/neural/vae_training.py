@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,8 +18,8 @@ from zfree.errors import DataError
 from zfree.generators import Generator
 from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
 from zfree.neural.matching import hutchinson_rule
-from zfree.neural.pairs import PairNetwork
-from zfree.neural.pixels import binarise
+from zfree.neural.pairs import Pair
+from zfree.neural.pixels import PIXEL_MODELS, PixelModel
 from zfree.neural.training import torch_threads
 from zfree.neural.weights import Weight
 
@@ -26,9 +27,9 @@ from zfree.neural.weights import Weight
 class Networks(NamedTuple):
     """The three networks of an implicit autoencoder."""
 
-    encoder: PairNetwork
+    encoder: Pair
     decoder: nn.Module
-    score: PairNetwork
+    score: Pair
 
 
 class AutoencoderTrainer:
@@ -42,12 +43,15 @@ class AutoencoderTrainer:
         batch_size: int,
         learning_rate: float,
         seed: int,
+        model: PixelModel = PIXEL_MODELS["bernoulli"],
+        device: str = "cpu",
     ) -> None:
         self.networks, self.generator, self.batch_size = networks, generator, batch_size
-        self.pixels = torch.as_tensor(pixels)
-        self.noise = torch.Generator().manual_seed(seed)
-        self._noise_columns = networks.encoder.second.in_features
-        self._domain = RealSpace(networks.score.second.in_features)
+        self.pixels, self.model, self.device = torch.as_tensor(pixels), model, device
+        for network in networks:
+            network.to(device)
+        self.noise = torch.Generator(device=device).manual_seed(seed)
+        self._domain = RealSpace(networks.score.n_second)
         # RMSprop with ε outside the root, as published.
         autoencoder = [*networks.encoder.parameters(), *networks.decoder.parameters()]
         self._score_optimiser, self._optimiser = (
@@ -87,7 +91,7 @@ class AutoencoderTrainer:
     def step(self) -> None:
         """Update the score network once, then the encoder and the decoder once."""
         encoder, decoder, score = self.networks
-        x = binarise(self.pixels[self._batch()], self.noise)
+        x = self.model.draw(self.pixels[self._batch()].to(self.device), self.noise)
         image = encoder.image(x)  # used by both updates
         with torch.no_grad():
             z = encoder.join(image, self._draw(len(x)))
@@ -99,7 +103,7 @@ class AutoencoderTrainer:
         z = encoder.join(image, self._draw(len(x)))
         with torch.no_grad():
             s = score(x, z)
-        misfit = nn.functional.binary_cross_entropy_with_logits(decoder(z), x, reduction="none").sum(dim=1)
+        misfit = self.model.misfit(decoder(z), x)
         prior = 0.5 * (z**2).sum(dim=1)
         loss = (misfit + prior + (s * z).sum(dim=1)).mean()
         self._optimiser.zero_grad()
@@ -115,11 +119,12 @@ class AutoencoderTrainer:
         return hutchinson_rule(lambda points: score.join(image, points), z, weight, generator=self.noise).mean()
 
     def _draw(self, n: int) -> Tensor:
-        return torch.randn(n, self._noise_columns, generator=self.noise)
+        return torch.randn(n, self.networks.encoder.n_second, generator=self.noise, device=self.device)
 
     def _batch(self) -> Tensor:
         if self._position + self.batch_size > len(self._order):
-            self._order, self._position = torch.randperm(len(self.pixels), generator=self.noise), 0
+            shuffled = torch.randperm(len(self.pixels), generator=self.noise, device=self.device)
+            self._order, self._position = shuffled.cpu(), 0
         start = self._position
         self._position += self.batch_size
         return self._order[start : self._position]
@@ -134,8 +139,9 @@ class AutoencoderTrainer:
         )
         self._sums = np.zeros(3)
 
+    @cached_property
     def _what(self) -> str:
-        settings = f"{self.generator!r} {self.batch_size} {self._optimiser.param_groups[0]['lr']}"
+        settings = f"{self.generator!r} {self.model!r} {self.batch_size} {self._optimiser.param_groups[0]['lr']}"
         return identity(settings, list(self.networks), self.pixels)
 
     def _save(self, path: Path) -> None:
@@ -148,10 +154,10 @@ class AutoencoderTrainer:
             "seconds": self.seconds,
             "history": self.history,
         }
-        save_checkpoint(path, self._what(), content)
+        save_checkpoint(path, self._what, content)
 
     def _restore(self, path: Path) -> None:
-        content = load_checkpoint(path, self._what())
+        content = load_checkpoint(path, self._what)
         for network, state in zip(self.networks, content["networks"], strict=True):
             network.load_state_dict(state)
         for optimiser, state in zip((self._score_optimiser, self._optimiser), content["optimisers"], strict=True):
