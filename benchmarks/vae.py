@@ -12,9 +12,9 @@ from torch import nn
 import zfree as zf
 from benchmarks.table import print_table
 from zfree.neural import PairNetwork
-from zfree.neural.pairs import decoder_network
+from zfree.neural.pairs import Networks, decoder_network
 from zfree.neural.pixels import BernoulliPixels
-from zfree.neural.vae_training import AutoencoderTrainer, Networks
+from zfree.neural.vae_training import AutoencoderTrainer
 
 PIXELS, BATCH = 784, 128
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write beside, then rename: an interruption leaves the old file or the new one, never half of it."""
+    with write_beside(path) as beside:
+        beside.write_bytes(content)
+
+
+@contextmanager
+def write_beside(path: Path) -> Iterator[Path]:
+    """A name to write to, in pieces if need be; it becomes `path` at the end, unless there is an error."""
     beside = path.with_name(path.name + ".part")
-    beside.write_bytes(content)
+    yield beside
     os.replace(beside, path)

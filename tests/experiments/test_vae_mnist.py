@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import struct
 from dataclasses import replace
 
@@ -27,16 +28,19 @@ def archive(tmp_path):
 
 
 def test_from_a_file_to_a_table_and_a_figure(archive, tmp_path):
-    experiment = replace(EXPERIMENTS["vae-mnist"](), data=archive, iterations=20, images=6)
+    experiment = replace(EXPERIMENTS["vae-mnist"](), data=archive, iterations=2, images=6)
     report = run(experiment, tmp_path / "out", jobs=1)
     rows = {n.row: n for n in report.numbers if n.column == "NLL"}
-    assert list(rows) == ["I", "sigmoid", "exp(-|z|)", "exp(-z^2)"]
+    assert list(rows) == ["I", "sigmoid", "exp(-|z|)", "exp(-z^2)", "0.25 + exp(-z^2)"]
     assert all(0 < n.ours < 784 for n in rows.values())
-    assert all(n.paper is None for n in rows.values())  # twenty iterations are not the paper's
-    assert len(report.draw().axes) == 5
-    assert sorted(p.name for p in (tmp_path / "out" / "scratch").glob("*.csv")) == ["0.csv", "1.csv", "2.csv", "3.csv"]
-    again = run(experiment, tmp_path / "again", jobs=1, figures=False)
-    assert again.to_csv() == report.to_csv()
+    assert all(n.paper is None for n in rows.values())  # two iterations are not the paper's
+    assert len(report.draw().axes) == 8
+    assert sorted(p.name for p in (tmp_path / "out" / "scratch").glob("*.csv")) == [f"{k}.csv" for k in range(5)]
+    first = json.loads((tmp_path / "out" / "trials.jsonl").read_text().splitlines()[0])
+    assert [iteration for iteration, _ in first["curve"]] == [1, 2]
+    assert sum(first["histogram"]) * 0.2 == pytest.approx(1.0)
+    again = run(replace(experiment, diffusion="sigmoid"), tmp_path / "again", jobs=1, figures=False)
+    assert again.numbers[0] == rows["sigmoid"]
 
 
 def test_one_diffusion_and_the_papers_numbers(archive):
@@ -47,7 +51,7 @@ def test_one_diffusion_and_the_papers_numbers(archive):
         "effective_size": 300.0,
         "method": "m",
         "source": "s",
-        "misfit": [[1, 2]],
+        "half_square": 4.0,
     }
     report = experiment.report([((0,), record)])
     assert report.numbers[0].paper == 96.17
@@ -82,7 +86,7 @@ def test_offline_the_small_digits_are_a_labelled_demonstration(monkeypatch):
         "effective_size": 3.0,
         "method": "m",
         "source": digits.source,
-        "misfit": [],
+        "half_square": 4.0,
     }
     assert not EXPERIMENTS["vae-mnist"]().report([((0,), record)]).findings
 

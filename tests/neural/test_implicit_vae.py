@@ -12,8 +12,9 @@ import zfree as zf
 from zfree.errors import DataError, SpecificationError
 from zfree.neural import ImplicitVAE, PairNetwork
 from zfree.neural.latent_likelihood import annealed_nll, importance_nll
+from zfree.neural.pairs import Networks
 from zfree.neural.pixels import BernoulliPixels, as_pixels
-from zfree.neural.vae_training import AutoencoderTrainer, Networks
+from zfree.neural.vae_training import AutoencoderTrainer
 
 DIGITS = load_digits().data / 16.0
 
@@ -171,3 +172,57 @@ def test_other_refusals(fitted):
         small(iterations=2, generator=3).fit(DIGITS)
     bytes_ = (255 * DIGITS[:200]).astype(np.uint8).reshape(200, 8, 8)
     assert small(iterations=2).fit(bytes_).n_features_in_ == 64
+
+
+def test_the_score_check_is_one_for_the_true_score():
+    torch.manual_seed(0)
+
+    class Encoder(PairNetwork):
+        def join(self, image, z):
+            return 2.0 + 0.5 * z  # q(z | x) = N(2, 0.25)
+
+    class Score(PairNetwork):
+        def join(self, image, z):
+            return -(z - 2.0) / 0.25
+
+    est = ImplicitVAE(Encoder(64, 2, 2, hidden=(4,)), None, Score(64, 2, 2, hidden=(4,)), latent=2, iterations=1)
+    est.fit(DIGITS)
+    check = est.score_check(DIGITS[:50], draws=400)
+    assert check.value.shape == (50, 2)
+    assert check.value.mean() == pytest.approx(1.0, abs=0.02)
+    assert check.location.mean() == pytest.approx(2.0, abs=0.02)
+    assert check.spread.mean() == pytest.approx(0.5, abs=0.02)
+    est.score_network_.join = lambda image, z: 0.0 * z
+    assert np.abs(est.score_check(DIGITS[:5]).value).max() == 0.0
+
+
+def test_a_monitor_is_asked_and_its_answers_survive_a_stop(tmp_path):
+    def watch(est):
+        return {"mean": float(est.sample(5, random_state=0).mean())}
+
+    whole = small(iterations=100, monitor=watch, monitor_every=20, log=tmp_path / "log.csv").fit(DIGITS)
+    assert [h["iteration"] for h in whole.history_ if "mean" in h] == [20, 40, 60, 80, 100]
+    assert [h["iteration"] for h in whole.history_] == [20, 40, 50, 60, 80, 100]
+    lines = (tmp_path / "log.csv").read_text().splitlines()
+    assert lines[0].endswith(",mean")
+    assert lines[3].endswith(",")  # iteration 50: a checkpoint, not asked
+    options = {"monitor": watch, "monitor_every": 20, "checkpoint": tmp_path / "state.pt"}
+    small(iterations=60, **options).fit(DIGITS)
+    assert small(iterations=100, **options).fit(DIGITS).history_ == whole.history_
+
+
+def test_a_progress_bar(capsys):
+    small(iterations=50, verbose=True).fit(DIGITS)
+    assert "iteration" in capsys.readouterr().out
+
+
+def test_a_floor_keeps_the_weight_and_its_slope():
+    X = np.linspace(-40, 40, 7)[:, None]
+    plain, floored = (
+        zf.CoordinateWeight("exp(-x^2)", floor=f).evaluate(zf.RealSpace(1), X).field.diagonal() for f in (0.0, 0.25)
+    )
+    assert (plain > 0).all()  # tiny, not zero
+    assert floored == pytest.approx(plain + 0.25)
+    assert repr(zf.CoordinateWeight("exp(-x^2)", floor=0.25)) == "CoordinateWeight(0.25 + exp(-x^2))"
+    with pytest.raises(SpecificationError, match="floor"):
+        zf.CoordinateWeight("x", floor=-1.0)

@@ -14,6 +14,7 @@ from zfree.experiments.robustness_dirichlet import RobustnessDirichlet
 from zfree.experiments.robustness_gaussian_orthant import RobustnessGaussianOrthant
 from zfree.experiments.robustness_gaussian_simplex import RobustnessGaussianSimplex
 from zfree.experiments.runner import check_folder, run
+from zfree.experiments.vae_celeba import VaeCeleba
 from zfree.experiments.vae_mnist import VaeMnist
 
 EXPERIMENTS: dict[str, type[Experiment]] = {
@@ -31,6 +32,7 @@ EXPERIMENTS: dict[str, type[Experiment]] = {
         RankingOfCandidates,
         Limit,
         VaeMnist,
+        VaeCeleba,
     )
 }
 """By name, in the order of the paper."""

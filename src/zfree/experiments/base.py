@@ -52,6 +52,9 @@ class Experiment(ABC):
     def trial(self, key: Key, scratch: Path) -> Record:
         """Run one trial. A long one may keep its own state in the folder `scratch`, to go on from after an interruption."""
 
+    def prepare(self, scratch: Path) -> None:  # noqa: B027  (most need nothing)
+        """What all trials need, made once before them in the folder `scratch`."""
+
     @abstractmethod
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         """Tables, findings and figure of all trials."""

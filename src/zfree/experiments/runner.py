@@ -71,6 +71,7 @@ def run(
     missing = [key for key in keys if key not in done]
     progress(len(done), len(keys))
     if missing:
+        experiment.prepare(folder / "scratch")
         with results.open("a", encoding="utf-8") as file:
             for key, record in _trials(experiment, missing, folder / "scratch", jobs):
                 file.write(_line(key, record))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
@@ -33,6 +34,14 @@ class Pair(nn.Module, ABC):
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         """The output for (x, z)."""
         return self.join(self.image(x), z)
+
+
+class Networks(NamedTuple):
+    """The three networks of an implicit autoencoder."""
+
+    encoder: Pair
+    decoder: nn.Module
+    score: Pair
 
 
 class PairNetwork(Pair):

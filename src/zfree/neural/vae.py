@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -21,13 +21,26 @@ from zfree.errors import SpecificationError
 from zfree.files import write_whole
 from zfree.generators import Generator, Identity, named
 from zfree.neural.latent_likelihood import NegativeLogLikelihood, annealed_nll, importance_nll
-from zfree.neural.pairs import Pair, PairNetwork, decoder_network
+from zfree.neural.pairs import Networks, Pair, PairNetwork, decoder_network
 from zfree.neural.pixels import PixelModel, as_pixel_model, as_pixels
 from zfree.neural.progress import iteration_bar
-from zfree.neural.vae_training import AutoencoderTrainer, Networks
+from zfree.neural.vae_training import AutoencoderTrainer
 
 STARTS = 4
 """Draws of the encoder from which a posterior mode is looked for."""
+
+
+class ScoreCheck(NamedTuple):
+    """Mean and standard deviation of the encoder's draws for each image, and what the identity makes of the score: one.
+
+    Attributes
+    ----------
+    location, spread, value : ndarray of shape (N, latent)
+    """
+
+    location: Array
+    spread: Array
+    value: Array
 
 
 class ImplicitVAE(BaseEstimator):
@@ -209,6 +222,31 @@ class ImplicitVAE(BaseEstimator):
 
     def _noise(self, n: int, noise: torch.Generator) -> Tensor:
         return torch.randn(n, self.encoder_.n_second, generator=noise, device=self.device)
+
+    def score_check(self, X: Any, *, draws: int = 200, random_state: Seed = 0) -> ScoreCheck:
+        r"""Whether the score network knows the encoder, by an identity that holds for any density q(z | x) of the encoder.
+
+        Integration by parts gives :math:`-E_q[s_j (z_j - E z_j)] = 1` for every coordinate. A network that was trained with hardly
+        any weight somewhere shows it there.
+
+        Parameters
+        ----------
+        X : array_like
+            Images; a few hundred are enough.
+        draws : int
+            Of the noise, for each image.
+        random_state : int, Generator or None
+        """
+        check_is_fitted(self, "encoder_")
+        x, noise = self._draw(X, random_state)
+        with torch.no_grad():
+            inside, outside = self.encoder_.image(x), self.score_network_.image(x)
+            z = torch.stack([self.encoder_.join(inside, self._noise(len(x), noise)) for _ in range(draws)])
+            s = torch.stack([self.score_network_.join(outside, points) for points in z])
+        mean = z.mean(dim=0)
+        # The mean was estimated from the same draws, which shrinks the product by (draws − 1)/draws.
+        value = -(s * (z - mean)).sum(dim=0) / (draws - 1)
+        return ScoreCheck(_array(mean), _array(z.std(dim=0)), _array(value))
 
     def reconstruct(self, X: Any, random_state: Seed = None) -> Array:
         """Mean intensities of the pixels, in [0, 1], after encoding and decoding each row."""

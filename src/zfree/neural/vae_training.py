@@ -6,30 +6,22 @@ import time
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from zfree.domains import RealSpace
 from zfree.errors import DataError
 from zfree.generators import Generator
 from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
 from zfree.neural.matching import hutchinson_rule
-from zfree.neural.pairs import Pair
+from zfree.neural.pairs import Networks
 from zfree.neural.pixels import PIXEL_MODELS, PixelModel
 from zfree.neural.training import torch_threads
 from zfree.neural.weights import Weight
-
-
-class Networks(NamedTuple):
-    """The three networks of an implicit autoencoder."""
-
-    encoder: Pair
-    decoder: nn.Module
-    score: Pair
 
 
 class AutoencoderTrainer:

@@ -31,16 +31,20 @@ def colors(names: Sequence[str]) -> dict[str, str]:
     return {name: COLORS[name] if name in COLORS else next(free) for name in names}
 
 
-def panels(count: int, width: float = 5.5, height: float = 4.2) -> tuple[Any, list[Any]]:
-    """A figure with `count` axes side by side, without a window."""
+def panels(count: int, width: float = 5.5, height: float = 4.2, rows: int = 1) -> tuple[Any, list[Any]]:
+    """A figure with `count` axes side by side, or in some rows, without a window."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError("figures need matplotlib: run `pip install zfree[plot]`.") from error
-    figure = Figure(figsize=(width * count, height), layout="constrained")
+    columns = -(-count // rows)
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = list(np.atleast_1d(figure.subplots(1, count)))
+    every = list(np.atleast_1d(figure.subplots(rows, columns)).flat)
+    axes = every[:count]
+    for spare in every[count:]:
+        spare.remove()
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
     return figure, axes

@@ -1,0 +1,112 @@
+"""What the experiments with implicit autoencoders share: the D they compare, and grids of samples."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zfree.arrays import Array
+from zfree.errors import SpecificationError
+from zfree.experiments.base import Experiment, Key
+from zfree.generators import CoordinateWeight, Generator, Identity
+
+DIFFUSIONS: dict[str, Generator] = {
+    "I": Identity(),
+    "sigmoid": CoordinateWeight("sigmoid"),
+    "exp(-|z|)": CoordinateWeight("exp(-|x|)"),
+    "exp(-z^2)": CoordinateWeight("exp(-x^2)"),
+    "0.25 + exp(-z^2)": CoordinateWeight("exp(-x^2)", floor=0.25),
+}
+"""D of the score matching by name; I is sliced score matching with variance reduction, the last is not the paper's."""
+REMEDY = "0.25 + exp(-z^2)"
+PAPERS = tuple(name for name in DIFFUSIONS if name != REMEDY)
+GRID = 6
+"""Samples shown, by rows and columns."""
+
+
+@dataclass(frozen=True)
+class Autoencoders(Experiment):
+    """One training for each D.
+
+    Parameters
+    ----------
+    latent : int
+        Columns of z and of the noise.
+    diffusion : str
+        ``"all"``, or some names of :data:`DIFFUSIONS`, separated by commas.
+    iterations : int
+    data : str
+        A file or folder.
+    """
+
+    latent: int = 8
+    diffusion: str = "all"
+    iterations: int = 100_000
+    data: str = ""
+
+    by_itself: ClassVar[bool] = True
+
+    def names(self) -> list[str]:
+        """The D that are asked for."""
+        return list(DIFFUSIONS) if self.diffusion == "all" else [name.strip() for name in self.diffusion.split(",")]
+
+    def check(self) -> None:
+        unknown = [name for name in self.names() if name not in DIFFUSIONS]
+        if unknown or len(set(self.names())) < len(self.names()):
+            raise SpecificationError(
+                f"diffusion must be all, or some of {', '.join(DIFFUSIONS)} with commas between; got {self.diffusion!r}."
+            )
+
+    def plan(self) -> list[Key]:
+        return [(list(DIFFUSIONS).index(name),) for name in self.names()]
+
+    def training(self, key: Key, scratch: Path) -> dict[str, Any]:
+        """Settings of the trainer that every experiment has: where it keeps its state, and how often."""
+        scratch.mkdir(parents=True, exist_ok=True)
+        return {
+            "generator": DIFFUSIONS[list(DIFFUSIONS)[key[0]]],
+            "iterations": self.iterations,
+            "checkpoint": scratch / f"{key[0]}.pt",
+            "log": scratch / f"{key[0]}.csv",
+            "plot": scratch / f"{key[0]}.png" if find_spec("matplotlib") else None,
+            "checkpoint_every": max(1, min(1000, self.iterations // 10)),
+            "monitor_every": max(1, self.iterations // 10),
+            "random_state": self.seed,
+        }
+
+
+def pack(intensities: Array) -> str:
+    """Images with intensities in [0, 1] as text."""
+    return base64.b64encode(np.round(255 * intensities).astype(np.uint8).tobytes()).decode()
+
+
+def unpack(text: str, channels: int) -> NDArray[np.uint8]:
+    """The packed images of a grid as one picture (height, width, channels)."""
+    flat = np.frombuffer(base64.b64decode(text), dtype=np.uint8)
+    side = round(np.sqrt(flat.size / (GRID**2 * channels)))
+    tiles = flat.reshape(GRID, GRID, channels, side, side).transpose(0, 3, 1, 4, 2)
+    return tiles.reshape(GRID * side, GRID * side, channels)
+
+
+def draw_grid(ax: Any, text: str, title: str, channels: int = 1) -> None:
+    """Samples as they come, none left out; ink is dark where there is one channel."""
+    picture = unpack(text, channels)
+    ax.imshow(picture if channels == 3 else picture[:, :, 0], cmap="gray_r", vmin=0, vmax=255)
+    ax.set(xticks=[], yticks=[], title=title)
+    ax.spines[:].set_visible(False)
+
+
+def draw_curves(ax: Any, curves: dict[str, Sequence[Sequence[float]]], colors: dict[str, str], label: str) -> None:
+    """A number against iterations, for each D."""
+    for name, curve in curves.items():
+        if len(curve):
+            ax.plot(*np.array(curve).T, color=colors[name], marker=".", label=name)
+    ax.set(xlabel="iteration", ylabel=label)
+    ax.legend(frameon=False, fontsize="small")

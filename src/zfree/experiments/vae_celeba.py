@@ -1,0 +1,153 @@
+"""Implicit autoencoders on CelebA, by the Fréchet distance of their samples (appendix, table of the Fréchet distances)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.errors import SpecificationError
+from zfree.experiments.autoencoders import DIFFUSIONS, GRID, Autoencoders, draw_curves, draw_grid, pack
+from zfree.experiments.base import Key, Record
+from zfree.experiments.paper import VAE_CELEBA
+from zfree.experiments.report import Number, Report
+
+if TYPE_CHECKING:
+    from zfree.neural import ImplicitVAE
+
+BATCH = 100
+"""Images whose features are taken together."""
+
+
+@dataclass(frozen=True)
+class VaeCeleba(Autoencoders):
+    """FID of samples against the faces, ten times during the training of each D.
+
+    Parameters
+    ----------
+    width : int
+        Channels of the first convolution; 64 as published, less for a processor.
+    images : int
+        Samples, and faces at most, whose features are compared.
+    batch_size : int
+    learning_rate : float
+    crop : int
+        Of the square cut from the centre of each photograph.
+    features : str
+        ``"inception"``, or ``"blocks"`` for means of blocks of pixels, which need no weights and are no FID.
+    device : str
+        Of torch.
+    """
+
+    latent: int = 32
+    width: int = 64
+    images: int = 10_000
+    batch_size: int = 128
+    learning_rate: float = 1e-4
+    crop: int = 140
+    side: int = 64
+    features: str = "inception"
+    device: str = "cpu"
+
+    name = "vae-celeba"
+    title = "Implicit autoencoders on CelebA"
+    place = "Appendix, table of the Fréchet distances"
+    small: ClassVar[dict[str, Any]] = {"iterations": 200, "images": 200, "width": 8}
+    stated: ClassVar[tuple[str, ...]] = ("latent", "iterations", "width", "batch_size", "learning_rate", "features")
+
+    def check(self) -> None:
+        from zfree.neural.convolutions import check_side
+        from zfree.neural.faces import check_faces, face_files
+        from zfree.neural.frechet import FEATURES
+
+        super().check()
+        check_side(self.side)
+        if not self.data:
+            raise SpecificationError("vae-celeba needs the images: give their folder with --data.")
+        files = face_files(self.data)
+        check_faces(files, self.crop)
+        if len(files) < self.batch_size:
+            raise SpecificationError(f"{self.data!r} has {len(files)} images, fewer than a batch of {self.batch_size}.")
+        if self.features not in FEATURES:
+            raise SpecificationError(f"features must be one of {', '.join(FEATURES)}; got {self.features!r}.")
+        FEATURES[self.features](self.device)
+
+    def prepare(self, scratch: Path) -> None:
+        """Reduce the images and take the features of the faces, once for all trials."""
+        from zfree.neural.frechet import FEATURES, FeatureStatistics
+
+        faces = self._faces(scratch)
+        path = self._reference(scratch)
+        if not path.exists():
+            some = np.sort(self.stream().permutation(len(faces))[: self.images])
+            batches = (faces[some[k : k + BATCH]] for k in range(0, len(some), BATCH))
+            FeatureStatistics.over(batches, FEATURES[self.features](self.device), self.side).save(path)
+
+    def trial(self, key: Key, scratch: Path) -> Record:
+        from zfree.neural import FeatureStatistics, ImplicitVAE, convolutional_networks, frechet_distance
+        from zfree.neural.frechet import FEATURES
+
+        faces, reference = self._faces(scratch), FeatureStatistics.load(self._reference(scratch))
+        features = FEATURES[self.features](self.device)
+
+        def distance(est: ImplicitVAE) -> dict[str, float]:
+            found = FeatureStatistics.over(self._samples(est), features, self.side)
+            return {"fid": frechet_distance(reference, found)}
+
+        networks = convolutional_networks(self.latent, side=self.side, width=self.width, random_state=self.seed)
+        est = ImplicitVAE(
+            *networks,
+            pixels="gaussian",
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            monitor=distance,
+            device=self.device,
+            **self.training(key, scratch),
+        ).fit(faces)
+        return {
+            "curve": [[h["iteration"], h["fid"]] for h in est.history_ if "fid" in h],
+            "samples": pack(est.sample(GRID**2, random_state=self.seed)),
+            "faces": len(faces),
+        }
+
+    def _samples(self, est: ImplicitVAE) -> Iterator[Array]:
+        for k in range(0, self.images, BATCH):
+            yield est.sample(min(BATCH, self.images - k), random_state=self.stream(k))
+
+    def _faces(self, scratch: Path) -> Any:
+        from zfree.neural import load_faces
+
+        return load_faces(self.data, scratch / "faces.npy", side=self.side, crop=self.crop)
+
+    def _reference(self, scratch: Path) -> Path:
+        return scratch / "reference.npz"
+
+    def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
+        found = {list(DIFFUSIONS)[key[0]]: record for key, record in records}
+        what = "FID" if self.features == "inception" else f"Fréchet distance of {self.features}"
+        title = f"{what}, latent dimension {self.latent}, width {self.width}"
+        numbers = [
+            Number(title, f"{iteration:g}", name, value, self._printed(name, int(iteration)))
+            for name, r in found.items()
+            for iteration, value in r["curve"]
+        ]
+        count = next(iter(found.values()))["faces"]
+        remarks = (f"{count} images; the distance is between {self.images} samples and as many of the images at most.",)
+        return Report(numbers, [], lambda: self._figure(found, what), remarks)
+
+    def _printed(self, name: str, iteration: int) -> float | None:
+        return VAE_CELEBA.get(iteration, {}).get(name) if self.like_the_paper else None
+
+    def _figure(self, found: dict[str, Record], what: str) -> Any:
+        from zfree.plotting.trials import PALETTE, panels
+
+        colors = dict(zip(DIFFUSIONS, PALETTE, strict=False))
+        figure, axes = panels(len(found) + 1, width=3.6, height=3.6, rows=2 if len(found) > 2 else 1)
+        draw_curves(axes[0], {name: r["curve"] for name, r in found.items()}, colors, what)
+        for ax, (name, r) in zip(axes[1:], found.items(), strict=False):
+            draw_grid(ax, r["samples"], f"{name}: {r['curve'][-1][1]:.1f}", channels=3)
+        return figure
