@@ -129,6 +129,8 @@ def _run(experiment: Experiment, folder: Path, **options: Any) -> Report:
 
     console.print(f"\n[bold]{escape(experiment.title)}[/]  ({escape(experiment.place)})")
     console.print(escape(str(experiment)), style="dim", soft_wrap=True)
+    if experiment.by_itself:
+        console.print(f"takes hours; follow it in {folder}/scratch/ (*.csv, *.png)", style="dim", soft_wrap=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

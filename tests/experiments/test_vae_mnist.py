@@ -38,7 +38,7 @@ def test_from_a_file_to_a_table_and_a_figure(archive, tmp_path):
     assert sorted(p.name for p in (tmp_path / "out" / "scratch").glob("*.csv")) == [f"{k}.csv" for k in range(5)]
     first = json.loads((tmp_path / "out" / "trials.jsonl").read_text().splitlines()[0])
     assert [iteration for iteration, _ in first["curve"]] == [1, 2]
-    assert sum(first["histogram"]) * 0.2 == pytest.approx(1.0)
+    assert sum(first["density"]) * 0.25 == pytest.approx(1.0)
     again = run(replace(experiment, diffusion="sigmoid"), tmp_path / "again", jobs=1, figures=False)
     assert again.numbers[0] == rows["sigmoid"]
 
@@ -52,6 +52,7 @@ def test_one_diffusion_and_the_papers_numbers(archive):
         "method": "m",
         "source": "s",
         "half_square": 4.0,
+        "identity": 1.0,
     }
     report = experiment.report([((0,), record)])
     assert report.numbers[0].paper == 96.17
@@ -87,6 +88,7 @@ def test_offline_the_small_digits_are_a_labelled_demonstration(monkeypatch):
         "method": "m",
         "source": digits.source,
         "half_square": 4.0,
+        "identity": 1.0,
     }
     assert not EXPERIMENTS["vae-mnist"]().report([((0,), record)]).findings
 

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
+from zfree.arrays import Array
 from zfree.experiments.autoencoders import (
     DIFFUSIONS,
     GRID,
@@ -30,10 +32,11 @@ if TYPE_CHECKING:
 
 WATCHED = 500
 """Validation images whose likelihood is followed."""
-EDGES = np.linspace(-8.0, 8.0, 81)
+EDGES = np.linspace(-15.0, 15.0, 121)
 """Of the histogram of latents."""
-RINGS = np.linspace(0.0, 6.0, 13)
-"""Distances from zero by which the score network is checked."""
+MIDDLE = (EDGES[1:] + EDGES[:-1]) / 2
+ENOUGH = 30
+"""Latents in a bin for their mean score to be shown."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class VaeMnist(Autoencoders):
             "source": digits.source,
             "curve": [[h["iteration"], h["validation"]] for h in est.history_ if "validation" in h],
             "samples": pack(est.sample(GRID**2, random_state=self.seed)),
-            **_latents(est, validation, self.seed),
+            **_latents(est, digits.train[order[cut:]], self.seed),
         }
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
@@ -93,6 +96,7 @@ class VaeMnist(Autoencoders):
                 Number(title, name, "standard error", r["standard_error"]),
                 Number(title, name, "median effective size", r["effective_size"]),
                 Number(title, name, "half mean square of z", r["half_square"]),
+                Number(title, name, "−E[s·z] / latent", r["identity"]),
             ]
         remarks = (f"Data: {source}. Likelihood: {next(iter(found.values()))['method']} per image.",)
         findings = self._findings({name: r["nll"] for name, r in found.items()}, printed) if real else []
@@ -123,31 +127,46 @@ class VaeMnist(Autoencoders):
         figure, axes = panels(len(found) + 3, width=3.4, height=3.2, rows=2 if len(found) > 1 else 1)
         label = "−log p(x) of validation images, nats"
         draw_curves(axes[0], {name: r["curve"] for name, r in found.items()}, colors, label)
+        reach = 3.0
         for name, r in found.items():
-            axes[1].stairs(r["histogram"], EDGES, color=colors[name])
-            axes[2].plot((RINGS[1:] + RINGS[:-1]) / 2, r["score_check"], color=colors[name], marker=".")
-        middle = (EDGES[1:] + EDGES[:-1]) / 2
-        axes[1].plot(middle, np.exp(-0.5 * middle**2) / np.sqrt(2 * np.pi), color="black", linestyle=":", label="prior")
-        axes[1].set(xlabel="coordinate of z", ylabel="density of the encoder's draws")
-        axes[1].legend(frameon=False, fontsize="small")
-        axes[2].axhline(1.0, color="black", linestyle=":")
-        axes[2].set(xlabel="|mean of z|", ylabel="−E[s (z − E z)], should be 1")
+            density, slope = np.array(r["density"]), np.array(r["mean_score"], dtype=float)
+            axes[1].stairs(np.where(density > 0, density, np.nan), EDGES, color=colors[name])
+            axes[2].plot(MIDDLE, slope, color=colors[name])
+            axes[2].plot(
+                MIDDLE, np.where(np.isfinite(slope), _slope(density), np.nan), color=colors[name], linestyle="--"
+            )
+            reach = max(reach, *np.abs(MIDDLE[np.isfinite(slope)]), 3.0)
+        near = MIDDLE[np.abs(MIDDLE) < 4]
+        axes[1].plot(near, np.exp(-0.5 * near**2) / np.sqrt(2 * np.pi), color="black", linestyle=":", label="prior")
+        axes[1].set(xlabel="coordinate of z", ylabel="density of the encoder's draws", yscale="log", ylim=(1e-4, 1))
+        axes[2].plot(MIDDLE, -MIDDLE, color="black", linestyle=":", label="−z, slope of the prior")
+        axes[2].plot([], [], color="black", label="score network")
+        axes[2].plot([], [], color="black", linestyle="--", label="slope of log density")
+        axes[2].set(xlabel="coordinate of z", ylabel="mean of s", xlim=(-reach, reach), ylim=(-reach, reach))
+        for ax in axes[1:3]:
+            ax.legend(frameon=False, fontsize="small")
         for ax, (name, r) in zip(axes[3:], found.items(), strict=False):
             draw_grid(ax, r["samples"], f"{name}: {r['nll']:.1f} nats")
         return figure
 
 
 def _latents(est: ImplicitVAE, images: Any, seed: int) -> Record:
-    """Where the latents are, and whether the score network knows the encoder there."""
-    z = est.encode(images, random_state=seed)
-    check = est.score_check(images[:200], random_state=seed)
-    ring = np.digitize(np.abs(check.location), RINGS) - 1
-    values = [check.value[ring == k] for k in range(len(RINGS) - 1)]
+    """Where the latents are, and what the score network says there: coordinates taken together."""
+    check = est.score_check(images, random_state=seed)
+    count = np.histogram(check.z, EDGES)[0]
+    total = np.histogram(check.z, EDGES, weights=check.s)[0]
     return {
-        "half_square": float(0.5 * (z**2).sum(axis=1).mean()),
-        "histogram": (np.histogram(z, EDGES)[0] / (z.size * np.diff(EDGES))).tolist(),
-        "score_check": [float(np.median(v)) if len(v) >= 5 else None for v in values],
+        "half_square": float(0.5 * (check.z**2).sum(axis=1).mean()),
+        "identity": float(check.identity.mean()),
+        "density": (count / (check.z.size * np.diff(EDGES))).tolist(),
+        "mean_score": [float(t / n) if n >= ENOUGH else None for t, n in zip(total, count, strict=True)],
     }
+
+
+def _slope(density: Array) -> Array:
+    """Of the logarithm of a histogram, smoothed over a few bins."""
+    smooth = gaussian_filter1d(density, 2.0) + 1e-12
+    return np.gradient(np.log(smooth), MIDDLE)
 
 
 @lru_cache(maxsize=1)

@@ -88,9 +88,7 @@ class AutoencoderTrainer:
         with torch.no_grad():
             z = encoder.join(image, self._draw(len(x)))
         matching = self._score_loss(x, z)
-        self._score_optimiser.zero_grad()
-        matching.backward(inputs=list(score.parameters()))  # not z
-        self._score_optimiser.step()
+        _descend(matching, self._score_optimiser)
 
         z = encoder.join(image, self._draw(len(x)))
         with torch.no_grad():
@@ -98,9 +96,7 @@ class AutoencoderTrainer:
         misfit = self.model.misfit(decoder(z), x)
         prior = 0.5 * (z**2).sum(dim=1)
         loss = (misfit + prior + (s * z).sum(dim=1)).mean()
-        self._optimiser.zero_grad()
-        loss.backward()
-        self._optimiser.step()
+        _descend(loss, self._optimiser)
         self._sums += [misfit.detach().mean().item(), prior.detach().mean().item(), matching.detach().item()]
         self.iteration += 1
 
@@ -157,3 +153,11 @@ class AutoencoderTrainer:
         self.noise.set_state(content["noise"])
         self._order, self._position = content["order"]
         self.iteration, self.seconds, self.history = (content[key] for key in ("iteration", "seconds", "history"))
+
+
+def _descend(loss: Tensor, optimiser: torch.optim.Optimizer) -> None:
+    """One update. Gradients are taken of the optimiser's parameters alone (not of z), and need no zeroing."""
+    parameters = optimiser.param_groups[0]["params"]
+    for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters, allow_unused=True), strict=True):
+        parameter.grad = gradient
+    optimiser.step()
