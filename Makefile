@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+MNIST ?=
 
-.PHONY: demo test lint format reproduce publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae coverage docs clean
+.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae coverage docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -40,10 +41,16 @@ format: $(VENV)/.dev
 reproduce: $(VENV)/.dev  ## every experiment of the paper, into reproduction/ (resumes an interrupted run)
 	$(BIN)/zfree reproduce all --output reproduction
 
-publish: reproduce  ## put the tables and figures of that run into the documentation
+reproduce-vae: $(VENV)/.dev  ## the autoencoders on MNIST (MNIST=mnist.npz or a folder of idx files; hours; resumes)
+	$(ONE_THREAD) $(BIN)/zfree reproduce vae-mnist --data "$(MNIST)" --output reproduction
+	$(ONE_THREAD) $(BIN)/zfree reproduce vae-mnist --data "$(MNIST)" --latent 32 --diffusion I --output reproduction/latent-32
+
+publish: reproduce  ## put the tables and figures of that run into the documentation (and of reproduce-vae, if it was run)
 	mkdir -p docs/reproduction
-	for folder in reproduction/*/; do name=$$(basename $$folder); \
-	  cp $$folder/table.md docs/reproduction/$$name.md; cp $$folder/figure.png docs/reproduction/$$name.png; done
+	for table in reproduction/*/table.md; do folder=$$(dirname $$table); name=$$(basename $$folder); \
+	  cp $$table docs/reproduction/$$name.md; cp $$folder/figure.png docs/reproduction/$$name.png; done
+	for kind in md png; do file=$$( [ $$kind = md ] && echo table || echo figure ).$$kind; \
+	  [ ! -f reproduction/latent-32/vae-mnist/$$file ] || cp reproduction/latent-32/vae-mnist/$$file docs/reproduction/vae-mnist-32.$$kind; done
 
 bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed

@@ -18,7 +18,8 @@ from zfree.neural.networks import Perceptron
 from zfree.neural.pairs import Pair, PairNetwork
 from zfree.neural.parametric import ParametricModel
 from zfree.neural.pixels import BernoulliPixels, GaussianPixels, PixelModel
-from zfree.neural.vae import ImplicitVAE, ScoreCheck
+from zfree.neural.score_check import ScoreCheck
+from zfree.neural.vae import ImplicitVAE
 from zfree.neural.weights import Weight
 
 __all__ = [

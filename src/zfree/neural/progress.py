@@ -1,11 +1,15 @@
-"""Progress bars with the losses."""
+"""Progress bars with the losses, and a log of them."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from zfree.errors import MissingDependencyError
+from zfree.files import write_whole
 from zfree.neural.training import Report, State
 
 Losses = list[dict[str, float]]
@@ -35,6 +39,16 @@ def iteration_bar(shown: bool, iterations: int) -> Iterator[Callable[[Losses], N
             update(int(last["iteration"]), text)
 
         yield report
+
+
+def save_history(history: Losses, path: Path) -> None:
+    """A CSV file with a line for each entry, written whole; a number that an entry lacks is left blank."""
+    text = io.StringIO()
+    columns = dict.fromkeys(name for row in history for name in row)
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(history)
+    write_whole(path, text.getvalue().encode())
 
 
 @contextmanager

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import copy
-import csv
-import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -18,36 +16,18 @@ from torch import Tensor, nn
 
 from zfree.arrays import Array, Seed
 from zfree.errors import SpecificationError
-from zfree.files import write_whole
 from zfree.generators import Generator, Identity, named
 from zfree.neural.latent_likelihood import NegativeLogLikelihood, annealed_nll, importance_nll
 from zfree.neural.pairs import Networks, Pair, PairNetwork, decoder_network
 from zfree.neural.pixels import PixelModel, as_pixel_model, as_pixels
-from zfree.neural.progress import iteration_bar
+from zfree.neural.progress import iteration_bar, save_history
+from zfree.neural.score_check import ScoreCheck
 from zfree.neural.vae_training import AutoencoderTrainer
 
+CHUNK = 500
+"""Images that go through the networks together, outside of training."""
 STARTS = 4
 """Draws of the encoder from which a posterior mode is looked for."""
-
-
-class ScoreCheck(NamedTuple):
-    r"""Draws of the encoder and the score network's answers, which obey identities if the network knows the encoder.
-
-    Averaged over images, :math:`E[s_j \mid z_j]` is the slope of the log-density of the draws' coordinate j, and
-    :math:`-E[s_j z_j] = 1` (integration by parts).
-
-    Attributes
-    ----------
-    z, s : ndarray of shape (N, latent)
-    """
-
-    z: Array
-    s: Array
-
-    @property
-    def identity(self) -> Array:
-        """−E[s_j z_j] for each coordinate: one for the true score."""
-        return np.asarray(-(self.s * self.z).mean(axis=0))
 
 
 class ImplicitVAE(BaseEstimator):
@@ -202,24 +182,21 @@ class ImplicitVAE(BaseEstimator):
             from zfree.plotting.training import save_losses
 
             save_losses(history, Path(self.plot))
-        if self.log is None or not history:
-            return
-        text = io.StringIO()
-        columns = dict.fromkeys(name for row in history for name in row)
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(history)
-        write_whole(Path(self.log), text.getvalue().encode())
+        if self.log is not None and history:
+            save_history(history, Path(self.log))
 
     def encode(self, X: Any, random_state: Seed = None) -> Array:
         """One draw of z for every row."""
-        return _array(self._encode(X, random_state)[1])
+        return np.concatenate([_array(z) for _, z in self._encode(X, random_state)])
 
-    def _encode(self, X: Any, random_state: Seed) -> tuple[Tensor, Tensor]:
+    def _encode(self, X: Any, random_state: Seed) -> Iterator[tuple[Tensor, Tensor]]:
+        """What the networks see of the rows and a draw of z for them, some at a time."""
         check_is_fitted(self, "encoder_")
-        x, noise = self._draw(X, random_state)
-        with torch.no_grad():
-            return x, self.encoder_(x, self._noise(len(x), noise))
+        pixels, rng = as_pixels(X, self.n_features_in_), np.random.default_rng(random_state)
+        for start in range(0, len(pixels), CHUNK):
+            x, noise = self._draw(pixels[start : start + CHUNK], rng)
+            with torch.no_grad():
+                yield x, self.encoder_(x, self._noise(len(x), noise))
 
     def _draw(self, X: Any, random_state: Seed) -> tuple[Tensor, torch.Generator]:
         seed = int(np.random.default_rng(random_state).integers(2**31))
@@ -239,17 +216,18 @@ class ImplicitVAE(BaseEstimator):
             Images, thousands rather than hundreds.
         random_state : int, Generator or None
         """
-        x, z = self._encode(X, random_state)
         with torch.no_grad():
-            return ScoreCheck(_array(z), _array(self.score_network_(x, z)))
+            found = [(_array(z), _array(self.score_network_(x, z))) for x, z in self._encode(X, random_state)]
+        return ScoreCheck(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
     def reconstruct(self, X: Any, random_state: Seed = None) -> Array:
         """Mean intensities of the pixels, in [0, 1], after encoding and decoding each row."""
-        return self._decode(self._encode(X, random_state)[1])
+        return np.concatenate([self._decode(z) for _, z in self._encode(X, random_state)])
 
     def _decode(self, z: Tensor) -> Array:
+        model = as_pixel_model(self.pixels)
         with torch.no_grad():
-            return _array(as_pixel_model(self.pixels).intensity(self.decoder_(z)))
+            return np.concatenate([_array(model.intensity(self.decoder_(points))) for points in z.split(CHUNK)])
 
     def nll(
         self, X: Any, *, method: str = "importance", samples: int = 500, random_state: Seed = 0, **options: Any
