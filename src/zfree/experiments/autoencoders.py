@@ -109,4 +109,5 @@ def draw_curves(ax: Any, curves: dict[str, Sequence[Sequence[float]]], colors: d
         if len(curve):
             ax.plot(*np.array(curve).T, color=colors[name], marker=".", label=name)
     ax.set(xlabel="iteration", ylabel=label)
+    ax.locator_params(axis="x", nbins=5)
     ax.legend(frameon=False, fontsize="small")

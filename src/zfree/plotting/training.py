@@ -18,6 +18,7 @@ def save_losses(history: Sequence[Mapping[str, float]], path: Path) -> None:
         rows = [row for row in history if name in row]
         ax.plot([row["iteration"] for row in rows], [row[name] for row in rows], color=color, marker=".", markersize=3)
         ax.set(title=name.replace("_", " "), xlabel="iteration")
+        ax.locator_params(axis="x", nbins=4)
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=100)
     write_whole(path, picture.getvalue())
