@@ -81,7 +81,9 @@ def reproduce(
         str | None, typer.Option(help="File or folder with the data, for experiments that need some.")
     ] = None,
     latent: Annotated[int | None, typer.Option(help="Latent dimension, for the autoencoders.")] = None,
-    diffusion: Annotated[str | None, typer.Option(help="One D instead of all, for the autoencoders.")] = None,
+    diffusion: Annotated[
+        str | None, typer.Option(help="Some D instead of all, with commas between, for the autoencoders.")
+    ] = None,
     iterations: Annotated[int | None, typer.Option(help="Training iterations, for the autoencoders.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Throw away an earlier run in the folder.")] = False,
     figures: Annotated[bool, typer.Option(help="Draw figures (needs matplotlib).")] = True,
@@ -130,7 +132,8 @@ def _run(experiment: Experiment, folder: Path, **options: Any) -> Report:
     console.print(f"\n[bold]{escape(experiment.title)}[/]  ({escape(experiment.place)})")
     console.print(escape(str(experiment)), style="dim", soft_wrap=True)
     if experiment.by_itself:
-        console.print(f"takes hours; follow it in {folder}/scratch/ (*.csv, *.png)", style="dim", soft_wrap=True)
+        text = f"the losses of each training are in {folder}/scratch/ as it goes on (*.csv, *.png)"
+        console.print(escape(text), style="dim", soft_wrap=True, highlight=False)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -141,8 +144,13 @@ def _run(experiment: Experiment, folder: Path, **options: Any) -> Report:
     )
     with Progress(*columns, console=console, transient=True, speed_estimate_period=120) as bar:
         task = bar.add_task("trials", total=None)
+        before = bar.add_task("preparing", visible=False)
         report = run(
-            experiment, folder, progress=lambda done, total: bar.update(task, completed=done, total=total), **options
+            experiment,
+            folder,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            preparing=lambda done, total: bar.update(before, completed=done, total=total, visible=done < total),
+            **options,
         )
     _print_report(report)
     console.print(f"written to {folder}/", style="dim", soft_wrap=True, highlight=False)

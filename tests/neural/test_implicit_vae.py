@@ -13,7 +13,7 @@ from zfree.errors import DataError, SpecificationError
 from zfree.neural import ImplicitVAE, PairNetwork
 from zfree.neural.latent_likelihood import annealed_nll, importance_nll
 from zfree.neural.pairs import Networks
-from zfree.neural.pixels import BernoulliPixels, as_pixels
+from zfree.neural.pixels import BernoulliPixels, PixelModel, as_pixels
 from zfree.neural.vae_training import AutoencoderTrainer
 
 DIGITS = load_digits().data / 16.0
@@ -217,6 +217,94 @@ def test_a_floor_keeps_the_weight_and_its_slope():
     )
     assert (plain > 0).all()  # tiny, not zero
     assert floored == pytest.approx(plain + 0.25)
+    near = np.linspace(-3, 3, 13)[:, None]
+    weight, step = zf.CoordinateWeight("exp(-x^2)", floor=0.25), 1e-6
+    up, down = (weight.evaluate(zf.RealSpace(1), near + h).field.diagonal() for h in (step, -step))
+    slope = weight.evaluate(zf.RealSpace(1), near).divergence
+    assert slope == pytest.approx((up - down) / (2 * step), abs=1e-8)
     assert repr(zf.CoordinateWeight("exp(-x^2)", floor=0.25)) == "CoordinateWeight(0.25 + exp(-x^2))"
     with pytest.raises(SpecificationError, match="floor"):
         zf.CoordinateWeight("x", floor=-1.0)
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+    path = tmp_path / "state.pt"
+    small(iterations=4, checkpoint=path).fit(DIGITS)
+    for other in ({"random_state": 1}, {"pixels": "gaussian"}, {"batch_size": 64}):
+        with pytest.raises(SpecificationError, match="another training"):
+            small(iterations=6, checkpoint=path, **other).fit(DIGITS)
+    relu = small(iterations=6, checkpoint=path)
+    relu.decoder[1] = nn.ReLU()  # the same shapes
+    with pytest.raises(SpecificationError, match="another training"):
+        relu.fit(DIGITS)
+    with pytest.raises(SpecificationError, match="4 iterations already, more than the 2"):
+        small(iterations=2, checkpoint=path).fit(DIGITS)
+
+
+class Plain(PixelModel):
+    """A model of pixels written by a user: no dataclass."""
+
+    def __init__(self, scale):
+        self.scale, self.inner = scale, BernoulliPixels()
+
+    def draw(self, pixels, noise):
+        return self.inner.draw(pixels, noise)
+
+    def misfit(self, output, x):
+        return self.scale * self.inner.misfit(output, x)
+
+    def expansion(self, output, x):
+        return self.inner.expansion(output, x)
+
+    def intensity(self, output):
+        return self.inner.intensity(output)
+
+
+def test_a_users_own_pixels_resume(tmp_path):
+    path = tmp_path / "state.pt"
+    small(iterations=4, checkpoint=path, pixels=Plain(1.0)).fit(DIGITS)
+    assert small(iterations=6, checkpoint=path, pixels=Plain(1.0)).fit(DIGITS).history_[-1]["iteration"] == 6
+    with pytest.raises(SpecificationError, match="another training"):
+        small(iterations=8, checkpoint=path, pixels=Plain(2.0)).fit(DIGITS)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"checkpoint_every": 0}, "checkpoint_every must be"),
+        ({"monitor_every": 0}, "monitor_every must be"),
+        ({"log": "nowhere/log.csv"}, "folder that does not exist"),
+        ({"plot": "losses.pdf"}, "must be a .png"),
+        ({"device": "gpu"}, "no device 'gpu'"),
+        ({"pixels": ["bernoulli"]}, "pixels must be"),
+        ({"monitor": lambda est: None}, "monitor must return"),
+        ({"monitor": lambda est: {"iteration": 7}}, "monitor must return"),
+    ],
+)
+def test_settings_are_refused_in_a_sentence(options, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    est = small(iterations=2).set_params(**options)
+    with pytest.raises(SpecificationError, match=text):
+        est.fit(DIGITS)
+
+
+def test_a_training_that_diverges_says_so_before_it_asks_the_monitor():
+    def never(est):
+        raise AssertionError
+
+    est = small(iterations=3, monitor=never, monitor_every=1)
+    with torch.no_grad():
+        est.decoder[0].weight.fill_(float("nan"))
+    with pytest.raises(DataError, match="no longer finite"):
+        est.fit(DIGITS)
+
+
+def test_a_monitor_does_not_change_a_training_with_normalisation():
+    decoder = nn.Sequential(nn.Linear(2, 32), nn.BatchNorm1d(32), nn.Tanh(), nn.Linear(32, 64))
+    plain = small(iterations=20).set_params(decoder=decoder).fit(DIGITS)
+    watch = {"monitor": lambda est: {"mean": est.sample(7, random_state=0).mean()}, "monitor_every": 5}
+    watched = small(iterations=20, **watch).set_params(decoder=decoder).fit(DIGITS)
+    for a, b in zip(plain.decoder_.state_dict().values(), watched.decoder_.state_dict().values(), strict=True):
+        assert torch.equal(a, b)
+    # Rows do not depend on the others in their batch.
+    assert watched.sample(9, random_state=0)[:2] == pytest.approx(watched.sample(2, random_state=0), abs=1e-6)

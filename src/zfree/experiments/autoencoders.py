@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -44,6 +44,8 @@ class Autoencoders(Experiment):
     iterations : int
     data : str
         A file or folder.
+    images : int
+        That the result is taken from.
     """
 
     latent: int = 8
@@ -51,13 +53,21 @@ class Autoencoders(Experiment):
     iterations: int = 100_000
     data: str = ""
 
+    images: int = 10_000
+
     by_itself: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        shown = replace(self, data=Path(self.data).name)  # where it lies is nobody's business
+        return Experiment.__str__(shown)
 
     def names(self) -> list[str]:
         """The D that are asked for."""
         return list(DIFFUSIONS) if self.diffusion == "all" else [name.strip() for name in self.diffusion.split(",")]
 
     def check(self) -> None:
+        if self.images < 2:
+            raise SpecificationError(f"images must be at least 2, got {self.images}.")
         unknown = [name for name in self.names() if name not in DIFFUSIONS]
         if unknown or len(set(self.names())) < len(self.names()):
             raise SpecificationError(

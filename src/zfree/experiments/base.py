@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -16,6 +16,8 @@ from zfree.experiments.report import Report
 
 Key = tuple[int, ...]
 """Which trial: a few whole numbers, such as (sample size, repetition). They seed it."""
+Progress = Callable[[int, int], None]
+"""Called with what is done and what is to be done in all."""
 Record = dict[str, Any]
 """What a trial found, ready for JSON."""
 
@@ -52,8 +54,8 @@ class Experiment(ABC):
     def trial(self, key: Key, scratch: Path) -> Record:
         """Run one trial. A long one may keep its own state in the folder `scratch`, to go on from after an interruption."""
 
-    def prepare(self, scratch: Path) -> None:  # noqa: B027  (most need nothing)
-        """What all trials need, made once before them in the folder `scratch`."""
+    def prepare(self, scratch: Path, progress: Progress) -> None:  # noqa: B027  (most need nothing)
+        """What all trials need, made once before them in the folder `scratch`; `progress` hears how far it is."""
 
     @abstractmethod
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:

@@ -14,20 +14,18 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from zfree import __version__
 from zfree.errors import MissingDependencyError, SpecificationError, ZfreeWarning
-from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.base import Experiment, Key, Progress, Record
 from zfree.experiments.report import Report
 from zfree.files import write_whole
 from zfree.threads import one_blas_thread
 
 FILES = ("config.json", "trials.jsonl", "table.md", "table.csv", "figure.png", "figure.pdf")
-Progress = Callable[[int, int], None]
-"""Called with (trials done, all trials)."""
 
 
 def run(
@@ -38,6 +36,7 @@ def run(
     fresh: bool = False,
     figures: bool = True,
     progress: Progress = lambda done, total: None,
+    preparing: Progress = lambda done, total: None,
 ) -> Report:
     """Run what is missing of an experiment in `folder` and report on all of it.
 
@@ -53,6 +52,8 @@ def run(
         Draw the figure too (needs matplotlib).
     progress : callable
         Called after every trial with the number done and the number of all.
+    preparing : callable
+        The same for what some experiments do before the first trial.
     """
     experiment.check()
     if figures:
@@ -71,7 +72,7 @@ def run(
     missing = [key for key in keys if key not in done]
     progress(len(done), len(keys))
     if missing:
-        experiment.prepare(folder / "scratch")
+        experiment.prepare(folder / "scratch", preparing)
         with results.open("a", encoding="utf-8") as file:
             for key, record in _trials(experiment, missing, folder / "scratch", jobs):
                 file.write(_line(key, record))

@@ -10,29 +10,31 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.errors import SpecificationError
+from zfree.errors import DataError, SpecificationError
 from zfree.experiments.autoencoders import DIFFUSIONS, GRID, Autoencoders, draw_curves, draw_grid, pack
-from zfree.experiments.base import Key, Record
+from zfree.experiments.base import Key, Progress, Record
 from zfree.experiments.paper import VAE_CELEBA
 from zfree.experiments.report import Number, Report
 
 if TYPE_CHECKING:
     from zfree.neural import ImplicitVAE
 
+CELEBA = 202_599
+"""Images of CelebA: with others the paper's numbers are left out."""
 BATCH = 100
 """Images whose features are taken together."""
 
 
 @dataclass(frozen=True)
 class VaeCeleba(Autoencoders):
-    """FID of samples against the faces, ten times during the training of each D.
+    """FID of `images` samples against as many of the faces, ten times during the training of each D.
+
+    On another number of threads numbers differ by rounding, and a training amplifies that.
 
     Parameters
     ----------
     width : int
         Channels of the first convolution; 64 as published, less for a processor.
-    images : int
-        Samples, and faces at most, whose features are compared.
     batch_size : int
     learning_rate : float
     crop : int
@@ -45,7 +47,6 @@ class VaeCeleba(Autoencoders):
 
     latent: int = 32
     width: int = 64
-    images: int = 10_000
     batch_size: int = 128
     learning_rate: float = 1e-4
     crop: int = 140
@@ -57,15 +58,19 @@ class VaeCeleba(Autoencoders):
     title = "Implicit autoencoders on CelebA"
     place = "Appendix, table of the Fréchet distances"
     small: ClassVar[dict[str, Any]] = {"iterations": 200, "images": 200, "width": 8}
-    stated: ClassVar[tuple[str, ...]] = ("latent", "iterations", "width", "batch_size", "learning_rate", "features")
+    stated: ClassVar[tuple[str, ...]] = (
+        *("latent", "iterations", "images", "width", "batch_size", "learning_rate", "crop", "side", "features"),
+    )
 
     def check(self) -> None:
         from zfree.neural.convolutions import check_side
+        from zfree.neural.devices import as_device
         from zfree.neural.faces import check_faces, face_files
         from zfree.neural.frechet import FEATURES
 
         super().check()
         check_side(self.side)
+        as_device(self.device)
         if not self.data:
             raise SpecificationError("vae-celeba needs the images: give their folder with --data.")
         files = face_files(self.data)
@@ -76,16 +81,21 @@ class VaeCeleba(Autoencoders):
             raise SpecificationError(f"features must be one of {', '.join(FEATURES)}; got {self.features!r}.")
         FEATURES[self.features](self.device)
 
-    def prepare(self, scratch: Path) -> None:
+    def prepare(self, scratch: Path, progress: Progress) -> None:
         """Reduce the images and take the features of the faces, once for all trials."""
         from zfree.neural.frechet import FEATURES, FeatureStatistics
 
-        faces = self._faces(scratch)
+        faces = self._faces(scratch, progress)
         path = self._reference(scratch)
         if not path.exists():
             some = np.sort(self.stream().permutation(len(faces))[: self.images])
-            batches = (faces[some[k : k + BATCH]] for k in range(0, len(some), BATCH))
-            FeatureStatistics.over(batches, FEATURES[self.features](self.device), self.side).save(path)
+
+            def batches() -> Iterator[Any]:
+                for k in range(0, len(some), BATCH):
+                    progress(k, len(some))
+                    yield faces[some[k : k + BATCH]]
+
+            FeatureStatistics.over(batches(), FEATURES[self.features](self.device), self.side).save(path)
 
     def trial(self, key: Key, scratch: Path) -> Record:
         from zfree.neural import FeatureStatistics, ImplicitVAE, convolutional_networks, frechet_distance
@@ -112,26 +122,34 @@ class VaeCeleba(Autoencoders):
             "curve": [[h["iteration"], h["fid"]] for h in est.history_ if "fid" in h],
             "samples": pack(est.sample(GRID**2, random_state=self.seed)),
             "faces": len(faces),
+            "folder": self._digest(),
         }
 
     def _samples(self, est: ImplicitVAE) -> Iterator[Array]:
         for k in range(0, self.images, BATCH):
             yield est.sample(min(BATCH, self.images - k), random_state=self.stream(k))
 
-    def _faces(self, scratch: Path) -> Any:
+    def _faces(self, scratch: Path, progress: Progress = lambda done, total: None) -> Any:
         from zfree.neural import load_faces
 
-        return load_faces(self.data, scratch / "faces.npy", side=self.side, crop=self.crop)
+        return load_faces(self.data, scratch / "faces.npy", side=self.side, crop=self.crop, progress=progress)
 
     def _reference(self, scratch: Path) -> Path:
-        return scratch / "reference.npz"
+        return scratch / f"reference-{self._digest()}.npz"
+
+    def _digest(self) -> str:
+        from zfree.neural.faces import face_digest, face_files
+
+        return face_digest(face_files(self.data))
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         found = {list(DIFFUSIONS)[key[0]]: record for key, record in records}
+        if len({r["folder"] for r in found.values()}) > 1:
+            raise DataError("the images in the folder changed between trainings. Run again with --fresh.")
         what = "FID" if self.features == "inception" else f"Fréchet distance of {self.features}"
         title = f"{what}, latent dimension {self.latent}, width {self.width}"
         numbers = [
-            Number(title, f"{iteration:g}", name, value, self._printed(name, int(iteration)))
+            Number(title, f"{iteration:g}", name, value, self._printed(name, int(iteration), r["faces"]))
             for name, r in found.items()
             for iteration, value in r["curve"]
         ]
@@ -139,8 +157,9 @@ class VaeCeleba(Autoencoders):
         remarks = (f"{count} images; the distance is between {self.images} samples and as many of the images at most.",)
         return Report(numbers, [], lambda: self._figure(found, what), remarks)
 
-    def _printed(self, name: str, iteration: int) -> float | None:
-        return VAE_CELEBA.get(iteration, {}).get(name) if self.like_the_paper else None
+    def _printed(self, name: str, iteration: int, faces: int) -> float | None:
+        same = self.like_the_paper and faces == CELEBA
+        return VAE_CELEBA.get(iteration, {}).get(name) if same else None
 
     def _figure(self, found: dict[str, Record], what: str) -> Any:
         from zfree.plotting.trials import PALETTE, panels

@@ -40,19 +40,21 @@ class Weight:
         return None
 
 
+LARGE = 700.0
+"""exp(−LARGE) is a normal number, as a weight has to be positive."""
 NAMED = {
     "x": Weight("x", lambda x: x, np.ones_like),
     "x^2": Weight("x^2", np.square, lambda x: 2.0 * x),
     "log(1+x)": Weight("log(1+x)", np.log1p, lambda x: 1.0 / (1.0 + x)),
-    "sigmoid": Weight("sigmoid", expit, lambda x: expit(x) * expit(-x)),
-    "exp(-|x|)": Weight("exp(-|x|)", lambda x: np.exp(-np.abs(x)), lambda x: -np.sign(x) * np.exp(-np.abs(x))),
-    "exp(-x^2)": Weight("exp(-x^2)", lambda x: _bell(x), lambda x: -2.0 * x * _bell(x)),
+    "sigmoid": Weight("sigmoid", lambda x: expit(np.maximum(x, -LARGE)), lambda x: expit(x) * expit(-x)),
+    "exp(-|x|)": Weight("exp(-|x|)", lambda x: _fall(np.abs(x)), lambda x: -np.sign(x) * _fall(np.abs(x))),
+    "exp(-x^2)": Weight("exp(-x^2)", lambda x: _fall(x**2), lambda x: -2.0 * x * _fall(x**2)),
 }
 
 
-def _bell(x: Array) -> Array:
-    """exp(−x²), tiny but never zero."""
-    return np.exp(-np.minimum(x**2, 700.0))
+def _fall(x: Array) -> Array:
+    """exp(−x), tiny in double precision but not zero."""
+    return np.exp(-np.minimum(x, LARGE))
 
 
 def as_weight(

@@ -63,6 +63,10 @@ class ConvolutionalPair(Pair):
         self.rest = nn.Sequential(*layers, nn.Flatten(), nn.Linear(flat, 512), act(), nn.Linear(512, n_outputs))
 
     def image(self, x: Tensor) -> Tensor:
+        if x.shape[1] != self.channels * self.side**2:
+            raise SpecificationError(
+                f"the network is for {self.channels} × {self.side} × {self.side} pixels, the rows have {x.shape[1]}."
+            )
         out: Tensor = self.first(x.reshape(-1, self.channels, self.side, self.side))
         return out
 
@@ -73,7 +77,7 @@ class ConvolutionalPair(Pair):
 
 
 def convolutional_decoder(latent: int, *, side: int = 64, channels: int = 3, width: int = 64) -> nn.Sequential:
-    """z to rows of pixels in [−1, 1]: the mirror of :class:`ConvolutionalPair`, with ReLU and a last tanh."""
+    """z to rows of pixels in [−1, 1], for Gaussian pixels: the mirror of :class:`ConvolutionalPair`, with ReLU and a last tanh."""
     check_side(side)
     small = side // HALVED
     layers: list[nn.Module] = [
@@ -89,9 +93,9 @@ def convolutional_decoder(latent: int, *, side: int = 64, channels: int = 3, wid
 def convolutional_networks(
     latent: int, *, side: int = 64, channels: int = 3, width: int = 64, random_state: int = 0
 ) -> Networks:
-    """Encoder, decoder and score network for images, with as many columns of noise as of z."""
+    """Encoder, decoder and score network for images, with as many columns of noise as of z; for ``pixels="gaussian"``."""
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(random_state)
+        torch.default_generator.manual_seed(random_state)
         encoder, score = (
             ConvolutionalPair(latent, latent, side=side, channels=channels, width=width, activation=activation)
             for activation in ("relu", "softplus")

@@ -17,6 +17,7 @@ from zfree.errors import DataError, SpecificationError
 from zfree.estimators.validation import column_names
 from zfree.generators import Generator
 from zfree.neural.density import KEPT_STARTS, UnnormalisedDensity
+from zfree.neural.devices import as_device
 from zfree.neural.losses import Batch, Loss, as_loss
 from zfree.neural.matching import energies
 from zfree.neural.networks import Perceptron
@@ -168,7 +169,7 @@ class EnergyModel(UnnormalisedDensity):
         return Perceptron(d, 1 if self.output == "energy" else d).standardise(rows).to(self._kind())
 
     def _kind(self) -> Any:
-        return torch.zeros((), dtype=getattr(torch, self.dtype), device=self.device)
+        return torch.zeros((), dtype=getattr(torch, self.dtype), device=as_device(self.device))
 
     def _batch(self, rows: Array, generator: Generator, unit: float, stream: int) -> Batch:
         tensor = torch.as_tensor(rows).to(self._kind())

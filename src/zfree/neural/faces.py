@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zfree.errors import DataError, MissingDependencyError
+from zfree.errors import DataError, MissingDependencyError, SpecificationError
 from zfree.files import write_beside
 
 KINDS = (".jpg", ".jpeg", ".png")
@@ -49,7 +49,8 @@ def load_faces(
 ) -> NDArray[np.uint8]:
     """Images cut to their centre and reduced, (N, 3 · side²) bytes, memory-mapped from the file `cache`.
 
-    The file is made at the first call and taken at the next, as long as the names in the folder and the sizes are the same.
+    The file is made at the first call and taken at the next, as long as the files of the folder have the same names and
+    sizes, and `crop` and `side` are the same.
 
     Parameters
     ----------
@@ -64,31 +65,54 @@ def load_faces(
     progress : callable
         Called with the number of images done and of all.
     """
+    if crop < 1 or side < 1:
+        raise SpecificationError(f"crop and side must be positive, got {crop!r} and {side!r}.")
     files = face_files(folder)
-    names = hashlib.sha256("\n".join(p.name for p in files).encode()).hexdigest()[:16]
-    cache = Path(cache)
-    path = cache.with_name(f"{cache.stem}-{crop}-{side}-{names}.npy")
+    path = Path(cache).with_name(f"{Path(cache).stem}-{crop}-{side}-{face_digest(files)}.npy")
     if not path.exists():
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        with write_beside(path) as beside:
-            rows = np.lib.format.open_memmap(beside, mode="w+", dtype=np.uint8, shape=(len(files), 3 * side**2))
-            for k, file in enumerate(files):
-                rows[k] = _small(file, crop, side)
-                if (k + 1) % 1000 == 0 or k + 1 == len(files):
-                    progress(k + 1, len(files))
-            rows.flush()
-            del rows
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _reduce(files, path, crop, side, progress)
     # Copy on write: torch wants arrays it could write to, and the file must stay as it is.
     images: NDArray[np.uint8] = np.load(path, mmap_mode="c")
     return images
 
 
+def face_digest(files: list[Path]) -> str:
+    """Names and sizes of the files, in short."""
+    listing = "\n".join(f"{p.name} {p.stat().st_size}" for p in files)
+    return hashlib.sha256(listing.encode()).hexdigest()[:16]
+
+
+def _reduce(files: list[Path], path: Path, crop: int, side: int, progress: Callable[[int, int], None]) -> None:
+    wrong: list[str] = []
+    with write_beside(path) as beside, beside.open("wb") as out:
+        header = {"descr": "|u1", "fortran_order": False, "shape": (len(files), 3 * side**2)}
+        np.lib.format.write_array_header_1_0(out, header)
+        for k, file in enumerate(files):
+            try:
+                out.write(_small(file, crop, side).tobytes())
+            except DataError as error:
+                wrong.append(str(error))
+            if (k + 1) % 1000 == 0 or k + 1 == len(files):
+                progress(k + 1, len(files))
+        if wrong:
+            more = f" And {len(wrong) - 1} more." if len(wrong) > 1 else ""
+            raise DataError(wrong[0] + more)
+
+
 def _small(file: Path, crop: int, side: int) -> NDArray[np.uint8]:
-    Image = _pillow()
+    Image, ImageOps = _pillow()
     try:
-        with Image.open(file) as picture:
+        with Image.open(file) as opened:
+            picture = ImageOps.exif_transpose(opened)
+            if picture.mode.startswith(("I", "F")):
+                raise DataError(f"{file.name} has more than a byte per pixel ({picture.mode}). Save it with 8 bits.")
+            if "A" in picture.getbands() or "transparency" in picture.info:
+                picture = Image.alpha_composite(Image.new("RGBA", picture.size, "white"), picture.convert("RGBA"))
             picture = picture.convert("RGB")
-    except (OSError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        if isinstance(error, DataError):
+            raise
         raise DataError(
             f"{file.name} cannot be read as an image ({error}). Take it away or download it again."
         ) from error
@@ -103,9 +127,9 @@ def _small(file: Path, crop: int, side: int) -> NDArray[np.uint8]:
     return np.asarray(square, dtype=np.uint8).transpose(2, 0, 1).reshape(-1)
 
 
-def _pillow() -> Any:
+def _pillow() -> tuple[Any, Any]:
     try:
-        from PIL import Image
+        from PIL import Image, ImageOps
     except ImportError as error:
         raise MissingDependencyError("reading images needs pillow: run `pip install zfree[neural]`.") from error
-    return Image
+    return Image, ImageOps

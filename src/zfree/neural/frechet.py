@@ -1,6 +1,6 @@
 r"""The Fréchet distance between two sets of images, by the mean and covariance of their features (Heusel et al. 2017).
 
-.. math:: \mathrm{FID}^2 = \|m_1 - m_2\|^2 + \mathrm{tr}\bigl(C_1 + C_2 - 2 (C_1^{1/2} C_2 C_1^{1/2})^{1/2}\bigr)
+.. math:: \mathrm{FID} = \|m_1 - m_2\|^2 + \mathrm{tr}\bigl(C_1 + C_2 - 2 (C_1^{1/2} C_2 C_1^{1/2})^{1/2}\bigr)
 
 Means and covariances are accumulated batch by batch: the features of all images are never in memory together.
 """
@@ -56,10 +56,14 @@ class FeatureStatistics:
         total: FeatureStatistics | None = None
         for batch in batches:
             rows = as_pixels(batch)
+            if rows.shape[1] not in (side**2, 3 * side**2):
+                raise DataError(
+                    f"images of {side} × {side} have {side**2} or {3 * side**2} pixels in a row, not {rows.shape[1]}."
+                )
             intensity = rows.astype(np.float32) / 255.0 if rows.dtype == np.uint8 else rows
             with torch.no_grad():
                 found = features(torch.as_tensor(intensity).reshape(len(rows), -1, side, side))
-            part = cls.of(found.double().cpu().numpy())
+            part = cls.of(found.cpu().double().numpy())
             total = part if total is None else total + part
         if total is None:
             raise DataError("there are no images to take features of.")

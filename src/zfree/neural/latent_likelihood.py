@@ -16,6 +16,8 @@ from zfree.neural.pixels import PIXEL_MODELS, PixelModel
 DEGREES = 8.0
 """Of freedom of the Student proposal: tails heavier than those of any posterior under a Gaussian prior."""
 NEWTON_STEPS = 30
+JACOBIAN = 5_000_000
+"""Derivatives of pixels by latents that are in memory together, at most."""
 BERNOULLI = PIXEL_MODELS["bernoulli"]
 
 
@@ -77,7 +79,8 @@ def importance_nll(
     noise : torch.Generator
     """
     values, sizes = [], []
-    for rows in torch.arange(len(x)).split(100):
+    at_once = max(1, min(100, JACOBIAN // (x.shape[1] * starts.shape[2])))
+    for rows in torch.arange(len(x)).split(at_once):
         joint = _Joint(decoder, x[rows], pixels)
         mode, precision = _mode(joint, starts[:, rows])
         log_weight = _log_weights(joint, mode, precision, samples, noise)

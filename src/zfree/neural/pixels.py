@@ -15,15 +15,23 @@ from torch.nn import functional
 
 from zfree.errors import DataError, SpecificationError
 
+COLOURS = (1, 3, 4)
+"""Channels that images have."""
+
 
 def as_pixels(X: Any, n_columns: int | None = None) -> NDArray[Any]:
     """Rows of bytes (kept as they are) or of intensities in [0, 1], as float32; an error names the row and the column."""
     array = np.asarray(X)
+    if array.ndim == 4 and array.shape[3] in COLOURS and array.shape[1] not in COLOURS:
+        raise DataError(
+            f"images have their channels last, {array.shape}; the networks want them first: X.transpose(0, 3, 1, 2)."
+        )
     if array.ndim > 2:
         array = array.reshape(len(array), -1)
     if array.ndim != 2 or not array.size:
         raise DataError(
-            f"images must be rows of pixels, an array (N, pixels) or (N, height, width); got {array.shape}."
+            f"images must be rows of pixels, an array (N, pixels), (N, height, width) or (N, channels, height, width); got "
+            f"{array.shape}."
         )
     if n_columns is not None and array.shape[1] != n_columns:
         raise DataError(f"X has {array.shape[1]} pixels in a row, the model was fitted to {n_columns}.")
@@ -44,6 +52,9 @@ def as_pixels(X: Any, n_columns: int | None = None) -> NDArray[Any]:
 
 class PixelModel(ABC):
     """p(x | z) given the output of a decoder, and the random x that a stored image stands for."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({vars(self)})"  # names the training in a checkpoint
 
     @abstractmethod
     def draw(self, pixels: Tensor, noise: torch.Generator) -> Tensor:
@@ -93,6 +104,10 @@ class GaussianPixels(PixelModel):
 
     log_sd: float = -0.602
 
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.log_sd):
+            raise SpecificationError(f"log_sd must be a finite number, got {self.log_sd!r}.")
+
     def draw(self, pixels: Tensor, noise: torch.Generator) -> Tensor:
         level = pixels.float() if pixels.dtype == torch.uint8 else pixels * 255.0
         return (level + torch.rand(level.shape, generator=noise, device=level.device)) / 128.0 - 1.0
@@ -116,6 +131,6 @@ def as_pixel_model(asked: PixelModel | str) -> PixelModel:
     """A pixel model, by itself or by name."""
     if isinstance(asked, PixelModel):
         return asked
-    if asked not in PIXEL_MODELS:
+    if not isinstance(asked, str) or asked not in PIXEL_MODELS:
         raise SpecificationError(f"pixels must be one of {', '.join(PIXEL_MODELS)}, or a PixelModel; got {asked!r}.")
     return PIXEL_MODELS[asked]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,8 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from zfree.arrays import Array, Seed
-from zfree.errors import SpecificationError
+from zfree.errors import MissingDependencyError, SpecificationError
 from zfree.generators import Generator, Identity, named
+from zfree.neural.devices import as_device, evaluating
 from zfree.neural.latent_likelihood import NegativeLogLikelihood, annealed_nll, importance_nll
 from zfree.neural.pairs import Networks, Pair, PairNetwork, decoder_network
 from zfree.neural.pixels import PixelModel, as_pixel_model, as_pixels
@@ -43,7 +45,7 @@ class ImplicitVAE(BaseEstimator):
         (x, noise) to z, such as a :class:`PairNetwork` or a :class:`ConvolutionalPair`. Two hidden layers of 256 with tanh by
         default; so are the others.
     decoder : torch.nn.Module, optional
-        z to rows of what `pixels` takes: logits.
+        z to rows of what `pixels` takes: logits for Bernoulli pixels, means in [−1, 1] for Gaussian ones.
     score_network : Pair, optional
         (x, z) to s.
     generator : Generator or str, optional
@@ -55,7 +57,7 @@ class ImplicitVAE(BaseEstimator):
     latent : int
         Columns of z and of the noise, for the default networks.
     iterations : int
-        In all; a checkpoint of a shorter training is continued.
+        In all; a checkpoint of a shorter training is continued, one of a longer is refused.
     batch_size : int
     learning_rate : float
         Of both RMSprop optimisers.
@@ -69,6 +71,7 @@ class ImplicitVAE(BaseEstimator):
     monitor : callable, optional
         Asked every `monitor_every` iterations for numbers by name about the estimator as it is then, such as
         ``lambda est: {"validation": est.nll(X_validation).mean}``. They join the history, the log and the checkpoint.
+        Also asked at the end. An estimator whose monitor is a lambda cannot be pickled; a function of a module can.
     monitor_every : int
     device : str
         Of torch: ``"cpu"``, ``"cuda"``, …
@@ -130,10 +133,9 @@ class ImplicitVAE(BaseEstimator):
         """Train on images (N, pixels), as intensities in [0, 1] or as bytes; bytes may be a memory map."""
         pixels = as_pixels(X)
         self.n_features_in_ = pixels.shape[1]
-        if self.iterations < 1 or not 1 <= self.batch_size <= len(pixels) or not self.learning_rate > 0:
-            raise SpecificationError(
-                f"iterations and learning_rate must be positive, and batch_size between 1 and the {len(pixels)} rows."
-            )
+        self._check(len(pixels))
+        for name in ("history_", "seconds_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         trainer = AutoencoderTrainer(
             self._networks(),
             self._generator(),
@@ -150,18 +152,41 @@ class ImplicitVAE(BaseEstimator):
         with iteration_bar(self.verbose, self.iterations) as show:
 
             def report(history: list[dict[str, float]]) -> None:
+                self.history_, self.seconds_ = history, trainer.seconds
                 self._write_log(history)
                 show(history)
 
             trainer.run(self.iterations, path, self.checkpoint_every, report, monitor, self.monitor_every)
-        self.history_, self.seconds_ = trainer.history, trainer.seconds
-        self._write_log(trainer.history)
+        if not hasattr(self, "history_"):  # a checkpoint of the whole training: nothing was left to do
+            self.history_, self.seconds_ = trainer.history, trainer.seconds
+            self._write_log(trainer.history)
         return self
+
+    def _check(self, n_rows: int) -> None:
+        """Refuse settings that would fail, or mean nothing, after the first iterations."""
+        whole = {name: getattr(self, name) for name in ("iterations", "checkpoint_every", "monitor_every")}
+        for name, value in whole.items():
+            if value < 1:
+                raise SpecificationError(f"{name} must be at least 1, got {value!r}.")
+        if not self.learning_rate > 0 or not 1 <= self.batch_size <= n_rows:
+            raise SpecificationError(
+                f"learning_rate must be positive, and batch_size between 1 and the {n_rows} rows; got {self.learning_rate!r} "
+                f"and {self.batch_size!r}."
+            )
+        for name in ("checkpoint", "log", "plot"):
+            path = getattr(self, name)
+            if path is not None and not Path(path).absolute().parent.is_dir():
+                raise SpecificationError(f"{name}={str(path)!r} is in a folder that does not exist. Make it first.")
+        if self.plot is not None and Path(self.plot).suffix != ".png":
+            raise SpecificationError(f"plot must be a .png file, got {str(self.plot)!r}.")
+        if self.plot is not None and find_spec("matplotlib") is None:
+            raise MissingDependencyError("plot= needs matplotlib: run `pip install zfree[plot]`.")
+        as_device(self.device)
 
     def _networks(self) -> Networks:
         pixels, latent = self.n_features_in_, self.latent
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.random_state)
+            torch.default_generator.manual_seed(self.random_state)
             encoder = PairNetwork(pixels, latent, latent) if self.encoder is None else copy.deepcopy(self.encoder)
             decoder = decoder_network(latent, pixels) if self.decoder is None else copy.deepcopy(self.decoder)
             score = (
@@ -195,8 +220,9 @@ class ImplicitVAE(BaseEstimator):
         pixels, rng = as_pixels(X, self.n_features_in_), np.random.default_rng(random_state)
         for start in range(0, len(pixels), CHUNK):
             x, noise = self._draw(pixels[start : start + CHUNK], rng)
-            with torch.no_grad():
-                yield x, self.encoder_(x, self._noise(len(x), noise))
+            with evaluating(self.encoder_), torch.no_grad():
+                z = self.encoder_(x, self._noise(len(x), noise))
+            yield x, z
 
     def _draw(self, X: Any, random_state: Seed) -> tuple[Tensor, torch.Generator]:
         seed = int(np.random.default_rng(random_state).integers(2**31))
@@ -216,7 +242,8 @@ class ImplicitVAE(BaseEstimator):
             Images, thousands rather than hundreds.
         random_state : int, Generator or None
         """
-        with torch.no_grad():
+        check_is_fitted(self, "score_network_")
+        with evaluating(self.score_network_), torch.no_grad():
             found = [(_array(z), _array(self.score_network_(x, z))) for x, z in self._encode(X, random_state)]
         return ScoreCheck(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
@@ -226,7 +253,7 @@ class ImplicitVAE(BaseEstimator):
 
     def _decode(self, z: Tensor) -> Array:
         model = as_pixel_model(self.pixels)
-        with torch.no_grad():
+        with evaluating(self.decoder_), torch.no_grad():
             return np.concatenate([_array(model.intensity(self.decoder_(points))) for points in z.split(CHUNK)])
 
     def nll(
@@ -247,15 +274,20 @@ class ImplicitVAE(BaseEstimator):
             Of :func:`zfree.neural.latent_likelihood.annealed_nll`: ``chains``, ``temperatures``, ``leapfrogs``.
         """
         check_is_fitted(self, "decoder_")
+        if method not in ("importance", "annealed"):
+            raise SpecificationError(f'method must be "importance" or "annealed", got {method!r}.')
         x, noise = self._draw(X, random_state)
         model = as_pixel_model(self.pixels)
-        if method == "annealed":
-            return annealed_nll(self.decoder_, x, self._latent(), pixels=model, noise=noise, **options)
-        if method != "importance":
-            raise SpecificationError(f'method must be "importance" or "annealed", got {method!r}.')
+        with evaluating(self.encoder_, self.decoder_):
+            if method == "annealed":
+                return annealed_nll(self.decoder_, x, self._latent(), pixels=model, noise=noise, **options)
+            starts = torch.stack([self._start(x, self._noise(len(x), noise)) for _ in range(STARTS)])
+            return importance_nll(self.decoder_, x, starts, pixels=model, samples=samples, noise=noise, **options)
+
+    def _start(self, x: Tensor, noise: Tensor) -> Tensor:
         with torch.no_grad():
-            starts = torch.stack([self.encoder_(x, self._noise(len(x), noise)) for _ in range(STARTS)])
-        return importance_nll(self.decoder_, x, starts, pixels=model, samples=samples, noise=noise, **options)
+            pieces = zip(x.split(CHUNK), noise.split(CHUNK), strict=True)
+            return torch.cat([self.encoder_(*piece) for piece in pieces])
 
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """Mean intensities of the pixels, in [0, 1], for `n` draws of z from its prior, a standard Gaussian."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from zfree.domains import RealSpace
-from zfree.errors import DataError
+from zfree.errors import DataError, SpecificationError
 from zfree.generators import Generator
 from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
 from zfree.neural.matching import hutchinson_rule
@@ -42,7 +42,7 @@ class AutoencoderTrainer:
         self.pixels, self.model, self.device = torch.as_tensor(pixels), model, device
         for network in networks:
             network.to(device)
-        self.noise = torch.Generator(device=device).manual_seed(seed)
+        self._seed, self.noise = seed, torch.Generator(device=device).manual_seed(seed)
         self._domain = RealSpace(networks.score.n_second)
         # RMSprop with ε outside the root, as published.
         autoencoder = [*networks.encoder.parameters(), *networks.decoder.parameters()]
@@ -67,15 +67,21 @@ class AutoencoderTrainer:
         """Advance to `iterations`, from a checkpoint if there is one; what `monitor` finds joins the history."""
         if checkpoint is not None and checkpoint.exists():
             self._restore(checkpoint)
+        if self.iteration > iterations:
+            raise SpecificationError(
+                f"the checkpoint {checkpoint} has gone {self.iteration} iterations already, more than the {iterations} asked for. "
+                "Ask for more, or use another file."
+            )
         size = sum(p.numel() for network in self.networks for p in network.parameters())
         with torch_threads(size // 10):  # products of 128 rows: one thread up to two million parameters
             while self.iteration < iterations:
                 start = time.process_time()
                 self.step()
                 self.seconds += time.process_time() - start
-                watch = monitor is not None and self.iteration % monitor_every == 0
-                if watch or self.iteration % every == 0 or self.iteration == iterations:
-                    self._record(monitor() if watch and monitor is not None else {})
+                last = self.iteration == iterations
+                watch = monitor is not None and (last or self.iteration % monitor_every == 0)
+                if watch or last or self.iteration % every == 0:
+                    self._record(monitor if watch else None)
                     if checkpoint is not None:
                         self._save(checkpoint)
                     report(self.history)
@@ -117,19 +123,26 @@ class AutoencoderTrainer:
         self._position += self.batch_size
         return self._order[start : self._position]
 
-    def _record(self, found: dict[str, float]) -> None:
+    def _record(self, monitor: Callable[[], dict[str, float]] | None) -> None:
         if not np.isfinite(self._sums).all():
             raise DataError(f"the loss is no longer finite at iteration {self.iteration}. Lower the learning rate.")
         since = self.iteration - (self.history[-1]["iteration"] if self.history else 0)
         misfit, prior, matching = (float(value) for value in self._sums / since)
-        self.history.append(
-            {"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching, **found}
-        )
+        entry = {"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching}
+        found = monitor() if monitor is not None else {}
+        if not isinstance(found, dict) or set(found) & set(entry):
+            raise SpecificationError(
+                f"monitor must return numbers by names other than {', '.join(entry)}, in a dictionary; got {found!r}."
+            )
+        self.history.append({**entry, **found})
         self._sums = np.zeros(3)
 
     @cached_property
     def _what(self) -> str:
-        settings = f"{self.generator!r} {self.model!r} {self.batch_size} {self._optimiser.param_groups[0]['lr']}"
+        # Random numbers differ between kinds of devices.
+        kind = torch.device(self.device).type
+        rate = self._optimiser.param_groups[0]["lr"]
+        settings = f"{self.generator!r} {self.model!r} {self.batch_size} {rate} {self._seed} {kind}"
         return identity(settings, list(self.networks), self.pixels)
 
     def _save(self, path: Path) -> None:
