@@ -49,7 +49,7 @@ def gsm_rule(score: Score, X: Tensor, weight: Weight) -> Tensor:
     s = score(X)
     trace = torch.zeros(len(X), dtype=X.dtype, device=X.device)
     for j in range(X.shape[1]):
-        row = _slope(s[:, j].sum(), X)  # ∂ s_j, a row of the Jacobian
+        row = _slope(s[:, j], X, torch.ones_like(s[:, j]))  # ∂ s_j, a row of the Jacobian
         trace = trace + weight.apply(row)[:, j]
     return _first_order(s, weight) + trace
 
@@ -83,7 +83,7 @@ def hutchinson_rule(
     trace = torch.zeros(len(X), dtype=X.dtype, device=X.device)
     for _ in range(probes):
         v = probe(X, kind, generator)
-        trace = trace + (_slope((s * weight.apply(v)).sum(), X) * v).sum(dim=1)
+        trace = trace + (_slope(s, X, weight.apply(v)) * v).sum(dim=1)
     return _first_order(s, weight) + trace / probes
 
 
@@ -101,8 +101,9 @@ def _first_order(s: Tensor, weight: Weight) -> Tensor:
     return (s * (0.5 * weight.apply(s) + weight.divergence)).sum(dim=1)
 
 
-def _slope(value: Tensor, X: Tensor) -> Tensor:
-    if not value.requires_grad:
+def _slope(values: Tensor, X: Tensor, direction: Tensor) -> Tensor:
+    """Gradient of the product of `values` with `direction`, in X."""
+    if not values.requires_grad:
         return torch.zeros_like(X)
-    (slope,) = torch.autograd.grad(value, X, create_graph=True, allow_unused=True)
+    (slope,) = torch.autograd.grad(values, X, direction, create_graph=True, allow_unused=True)
     return torch.zeros_like(X) if slope is None else slope

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -51,7 +50,7 @@ class AutoencoderTrainer:
             for parameters in (list(networks.score.parameters()), autoencoder)
         )
         self._order, self._position = torch.empty(0, dtype=torch.int64), 0
-        self._sums = np.zeros(3)
+        self._sums = torch.zeros(3, dtype=torch.float64, device=self.device)
         self.iteration, self.seconds = 0, 0.0
         self.history: list[dict[str, float]] = []
 
@@ -103,7 +102,8 @@ class AutoencoderTrainer:
         prior = 0.5 * (z**2).sum(dim=1)
         loss = (misfit + prior + (s * z).sum(dim=1)).mean()
         _descend(loss, self._optimiser)
-        self._sums += [misfit.detach().mean().item(), prior.detach().mean().item(), matching.detach().item()]
+        with torch.no_grad():  # on the device: a number fetched in every iteration would hold up the next
+            self._sums += torch.stack([misfit.mean(), prior.mean(), matching])
         self.iteration += 1
 
     def _score_loss(self, x: Tensor, z: Tensor) -> Tensor:
@@ -124,10 +124,10 @@ class AutoencoderTrainer:
         return self._order[start : self._position]
 
     def _record(self, monitor: Callable[[], dict[str, float]] | None) -> None:
-        if not np.isfinite(self._sums).all():
+        if not torch.isfinite(self._sums).all():
             raise DataError(f"the loss is no longer finite at iteration {self.iteration}. Lower the learning rate.")
         since = self.iteration - (self.history[-1]["iteration"] if self.history else 0)
-        misfit, prior, matching = (float(value) for value in self._sums / since)
+        misfit, prior, matching = (self._sums / since).tolist()
         entry = {"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching}
         found = monitor() if monitor is not None else {}
         if not isinstance(found, dict) or set(found) & set(entry):
@@ -135,7 +135,7 @@ class AutoencoderTrainer:
                 f"monitor must return numbers by names other than {', '.join(entry)}, in a dictionary; got {found!r}."
             )
         self.history.append({**entry, **found})
-        self._sums = np.zeros(3)
+        self._sums = torch.zeros(3, dtype=torch.float64, device=self.device)
 
     @cached_property
     def _what(self) -> str:
