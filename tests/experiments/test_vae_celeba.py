@@ -116,7 +116,7 @@ def test_features_of_the_faces_belong_to_the_folder_as_it_is(folder, tmp_path):
     experiment = small(folder, diffusion="I")
     heard = []
     run(experiment, tmp_path / "out", jobs=1, figures=False, preparing=lambda done, total: heard.append((done, total)))
-    assert heard == [(30, 30), (0, 30)]
+    assert heard == [(30, 30), (0, 30), (30, 30)]
     (folder / "029.png").unlink()
     (tmp_path / "out" / "trials.jsonl").unlink()
     for file in (tmp_path / "out" / "scratch").glob("0.*"):

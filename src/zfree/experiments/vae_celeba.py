@@ -59,7 +59,15 @@ class VaeCeleba(Autoencoders):
     place = "Appendix, table of the Fréchet distances"
     small: ClassVar[dict[str, Any]] = {"iterations": 200, "images": 200, "width": 8}
     stated: ClassVar[tuple[str, ...]] = (
-        *("latent", "iterations", "images", "width", "batch_size", "learning_rate", "crop", "side", "features"),
+        "latent",
+        "iterations",
+        "images",
+        "width",
+        "batch_size",
+        "learning_rate",
+        "crop",
+        "side",
+        "features",
     )
 
     def check(self) -> None:
@@ -94,6 +102,7 @@ class VaeCeleba(Autoencoders):
                 for k in range(0, len(some), BATCH):
                     progress(k, len(some))
                     yield faces[some[k : k + BATCH]]
+                progress(len(some), len(some))
 
             FeatureStatistics.over(batches(), FEATURES[self.features](self.device), self.side).save(path)
 
