@@ -41,16 +41,17 @@ format: $(VENV)/.dev
 reproduce: $(VENV)/.dev  ## every experiment of the paper, into reproduction/ (resumes an interrupted run)
 	$(BIN)/zfree reproduce all --output reproduction
 
+VAE := $(ONE_THREAD) $(BIN)/zfree reproduce vae-mnist --data "$(MNIST)"
 reproduce-vae: $(VENV)/.dev  ## the autoencoders on MNIST (MNIST=mnist.npz or a folder of idx files; hours; resumes)
-	$(ONE_THREAD) $(BIN)/zfree reproduce vae-mnist --data "$(MNIST)" --output reproduction
-	$(ONE_THREAD) $(BIN)/zfree reproduce vae-mnist --data "$(MNIST)" --latent 32 --diffusion I --output reproduction/latent-32
+	$(VAE) --diffusion "I, sigmoid, exp(-|z|), exp(-z^2)" --output reproduction
+	$(VAE) --diffusion "0.25 + exp(-z^2)" --iterations 50000 --output reproduction/floor
+	$(VAE) --diffusion I --latent 32 --output reproduction/latent-32
 
 publish: reproduce  ## put the tables and figures of that run into the documentation (and of reproduce-vae, if it was run)
 	mkdir -p docs/reproduction
-	for table in reproduction/*/table.md; do folder=$$(dirname $$table); name=$$(basename $$folder); \
-	  cp $$table docs/reproduction/$$name.md; cp $$folder/figure.png docs/reproduction/$$name.png; done
-	for kind in md png; do file=$$( [ $$kind = md ] && echo table || echo figure ).$$kind; \
-	  [ ! -f reproduction/latent-32/vae-mnist/$$file ] || cp reproduction/latent-32/vae-mnist/$$file docs/reproduction/vae-mnist-32.$$kind; done
+	for table in reproduction/*/table.md reproduction/*/vae-mnist/table.md; do \
+	  folder=$$(dirname $$table); name=$$(echo $${folder#reproduction/} | tr / -); \
+	  [ ! -f $$table ] || { cp $$table docs/reproduction/$$name.md; cp $$folder/figure.png docs/reproduction/$$name.png; }; done
 
 bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed
