@@ -129,7 +129,7 @@ class TestGaussianPixels:
             W, b = decoder.weight.double().numpy(), decoder.bias.double().numpy()
         x, noise = torch.randn(5, 6), torch.Generator().manual_seed(1)
         fast = importance_nll(decoder, x, torch.zeros(1, 5, 2), pixels=model, samples=2000, noise=noise)
-        slow = annealed_nll(decoder, x, 2, pixels=model, temperatures=200, noise=noise)
+        slow = annealed_nll(decoder, x, 2, pixels=model, chains=64, temperatures=200, noise=noise)
         law = scipy.stats.multivariate_normal(b, W @ W.T + np.exp(-1.0) * np.eye(6))
         exact = -law.logpdf(x.numpy())
         assert fast.values == pytest.approx(exact, abs=0.05)

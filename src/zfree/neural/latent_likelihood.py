@@ -16,6 +16,8 @@ from zfree.neural.pixels import PIXEL_MODELS, PixelModel
 DEGREES = 8.0
 """Of freedom of the Student proposal: tails heavier than those of any posterior under a Gaussian prior."""
 NEWTON_STEPS = 30
+CLOSE = 1e-4
+"""Squared length of a last step towards a mode, in standard deviations."""
 JACOBIAN = 5_000_000
 """Derivatives of pixels by latents that are in memory together, at most."""
 BERNOULLI = PIXEL_MODELS["bernoulli"]
@@ -63,7 +65,10 @@ def importance_nll(
     samples: int = 500,
     noise: torch.Generator,
 ) -> NegativeLogLikelihood:
-    """Importance sampling around the posterior mode of every image.
+    """Importance sampling around the posterior modes of every image.
+
+    A posterior often has several. Draws around one of them alone would leave out the mass of the others, unseen, so the proposal is a
+    mixture over the modes found from all starts.
 
     Parameters
     ----------
@@ -72,18 +77,19 @@ def importance_nll(
     x : Tensor of shape (N, pixels)
         Images as `pixels` draws them, such as binary.
     starts : Tensor of shape (k, N, d)
-        Where to look for the mode from: the best of k.
+        Where to look for modes from, such as a draw of the encoder and some of the prior.
     pixels : PixelModel
     samples : int
-        Draws from the proposal, a Student distribution at the mode with the curvature there.
+        Draws from the proposal, Student distributions at the modes with the curvature there, weighted by the mass that a Gaussian
+        there would have.
     noise : torch.Generator
     """
     values, sizes = [], []
     at_once = max(1, min(100, JACOBIAN // (x.shape[1] * starts.shape[2])))
     for rows in torch.arange(len(x)).split(at_once):
         joint = _Joint(decoder, x[rows], pixels)
-        mode, precision = _mode(joint, starts[:, rows])
-        log_weight = _log_weights(joint, mode, precision, samples, noise)
+        modes = [_mode(joint, z) for z in starts[:, rows]]
+        log_weight = _log_weights(joint, modes, samples, noise)
         values.append(-(torch.logsumexp(log_weight, dim=0) - np.log(samples)))
         sizes.append(_effective(log_weight))
     return NegativeLogLikelihood(
@@ -133,6 +139,10 @@ class _Joint(NamedTuple):
     x: Tensor
     pixels: PixelModel
 
+    def rows(self, index: Tensor) -> _Joint:
+        """Of some of the images."""
+        return self._replace(x=self.x[index])
+
     def log_pixels(self, z: Tensor) -> Tensor:
         """log p(x | z)."""
         with torch.no_grad():
@@ -155,39 +165,64 @@ class _Joint(NamedTuple):
         return torch.einsum("npk,np->nk", J, slope) - z, torch.einsum("npk,np,npl->nkl", J, w, J) + identity
 
 
-def _mode(joint: _Joint, starts: Tensor) -> tuple[Tensor, Tensor]:
-    """Posterior mode and curvature of every image, by Gauss–Newton steps with damping (Levenberg and Marquardt)."""
-    values = torch.stack([joint(z) for z in starts])
-    best = values.argmax(dim=0)
-    z = starts[best, torch.arange(starts.shape[1], device=starts.device)]
-    value = values.gather(0, best[None])[0]
+def _mode(joint: _Joint, z: Tensor) -> _Mode:
+    """A posterior mode of every image, by Gauss–Newton steps with damping (Levenberg and Marquardt)."""
+    z, value = z.clone(), joint(z)
     identity = torch.eye(z.shape[1], device=z.device)
     damping = torch.ones(len(z), device=z.device)
+    moving = torch.arange(len(z), device=z.device)
     for _ in range(NEWTON_STEPS):
-        slope, curvature = joint.expand(z)
-        step = torch.linalg.solve(curvature + damping[:, None, None] * identity, slope)
-        tried = z + step
-        found = joint(tried)
-        better = found > value
-        z = torch.where(better[:, None], tried, z)
-        value = torch.where(better, found, value)
-        damping = torch.where(better, damping / 5, damping * 5).clamp(1e-6, 1e6)
-    return z, joint.expand(z)[1]
+        part, here = joint.rows(moving), z[moving]
+        slope, curvature = part.expand(here)
+        step = torch.linalg.solve(curvature + damping[moving, None, None] * identity, slope)
+        found = part(here + step)
+        better = found > value[moving]
+        z[moving] = torch.where(better[:, None], here + step, here)
+        value[moving] = torch.where(better, found, value[moving])
+        damping[moving] = torch.where(better, damping[moving] / 5, damping[moving] * 5).clamp(1e-6, 1e6)
+        # A proposal needs a mode to a small part of its width, no better: the step in units of the curvature.
+        length = torch.einsum("nk,nkl,nl->n", step, curvature, step)
+        moving = moving[length > CLOSE]
+        if not len(moving):
+            break
+    factor = torch.linalg.cholesky(joint.expand(z)[1])
+    return _Mode(z, factor, value - torch.log(torch.diagonal(factor, dim1=1, dim2=2)).sum(dim=1))
 
 
-def _log_weights(joint: _Joint, mode: Tensor, precision: Tensor, samples: int, noise: torch.Generator) -> Tensor:
-    """log p(x, z)/q(z) for z from a Student distribution around the mode (samples, N)."""
-    n, d = mode.shape
-    factor = torch.linalg.cholesky(precision)
+class _Mode(NamedTuple):
+    """A mode of every image: the place (N, d), the Cholesky factor of the precision, and the log-mass of a Gaussian there."""
+
+    place: Tensor
+    factor: Tensor
+    log_mass: Tensor
+
+    def log_student(self, z: Tensor) -> Tensor:
+        """The Student density at z (N,), up to a constant that all modes share."""
+        d = z.shape[1]
+        u = torch.einsum("nkl,nk->nl", self.factor, z - self.place)
+        spread = torch.log(torch.diagonal(self.factor, dim1=1, dim2=2)).sum(dim=1)
+        return spread - 0.5 * (DEGREES + d) * torch.log1p((u**2).sum(dim=1) / DEGREES)
+
+
+def _log_weights(joint: _Joint, modes: list[_Mode], samples: int, noise: torch.Generator) -> Tensor:
+    """log p(x, z)/q(z) for z from a mixture of Student distributions at the modes (samples, N)."""
+    n, d = modes[0].place.shape
+    device = modes[0].place.device
+    place, factor = (torch.stack([mode[k] for mode in modes]) for k in (0, 1))
+    log_share = torch.log_softmax(torch.stack([mode.log_mass for mode in modes]), dim=0)
     half = torch.special.gammaln(torch.tensor((DEGREES + d) / 2)) - torch.special.gammaln(torch.tensor(DEGREES / 2))
-    constant = half - 0.5 * d * np.log(DEGREES * np.pi) + torch.log(torch.diagonal(factor, dim1=1, dim2=2)).sum(dim=1)
+    constant = float(half - 0.5 * d * np.log(DEGREES * np.pi))
+    rows = torch.arange(n, device=device)
     out = []
     for _ in range(samples):
-        u = torch.randn(n, d, generator=noise, device=mode.device)
-        chi = torch.randn(n, int(DEGREES), generator=noise, device=mode.device).square().sum(dim=1)
+        which = torch.multinomial(log_share.T.exp(), 1, generator=noise)[:, 0]
+        u = torch.randn(n, d, generator=noise, device=device)
+        chi = torch.randn(n, int(DEGREES), generator=noise, device=device).square().sum(dim=1)
         u = u * torch.sqrt(DEGREES / chi)[:, None]
-        z = mode + torch.linalg.solve_triangular(factor.mT, u[:, :, None], upper=True)[:, :, 0]
-        log_q = constant - 0.5 * (DEGREES + d) * torch.log1p((u**2).sum(dim=1) / DEGREES)
+        back = torch.linalg.solve_triangular(factor[which, rows].mT, u[:, :, None], upper=True)[:, :, 0]
+        z = place[which, rows] + back
+        parts = torch.stack([mode.log_student(z) for mode in modes])
+        log_q = constant + torch.logsumexp(log_share + parts, dim=0)
         out.append(joint(z) - 0.5 * d * np.log(2 * np.pi) - log_q)
     return torch.stack(out)
 

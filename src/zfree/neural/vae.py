@@ -28,8 +28,8 @@ from zfree.neural.vae_training import AutoencoderTrainer
 
 CHUNK = 500
 """Images that go through the networks together, outside of training."""
-STARTS = 4
-"""Draws of the encoder from which a posterior mode is looked for."""
+PRIOR_STARTS = 3
+"""Draws of the prior from which posterior modes are looked for, besides one of the encoder."""
 
 
 class ImplicitVAE(BaseEstimator):
@@ -281,7 +281,9 @@ class ImplicitVAE(BaseEstimator):
         with evaluating(self.encoder_, self.decoder_):
             if method == "annealed":
                 return annealed_nll(self.decoder_, x, self._latent(), pixels=model, noise=noise, **options)
-            starts = torch.stack([self._start(x, self._noise(len(x), noise)) for _ in range(STARTS)])
+            # One mode is where the encoder points; others are looked for from the prior.
+            prior = torch.randn(PRIOR_STARTS, len(x), self._latent(), generator=noise, device=self.device)
+            starts = torch.cat([self._start(x, self._noise(len(x), noise))[None], prior])
             return importance_nll(self.decoder_, x, starts, pixels=model, samples=samples, noise=noise, **options)
 
     def _start(self, x: Tensor, noise: Tensor) -> Tensor:
