@@ -308,3 +308,19 @@ def test_a_monitor_does_not_change_a_training_with_normalisation():
         assert torch.equal(a, b)
     # Rows do not depend on the others in their batch.
     assert watched.sample(9, random_state=0)[:2] == pytest.approx(watched.sample(2, random_state=0), abs=1e-6)
+
+
+def test_all_modes_of_a_posterior_count():
+    class Even(nn.Module):
+        def forward(self, z):
+            return 6.0 * torch.tanh(z**2 - 1.5) * torch.linspace(-1.0, 1.0, 12)
+
+    x = (torch.linspace(-1.0, 1.0, 12) > 0).float().expand(15, -1)
+    exact = quadrature_nll(Even(), x)
+    both = torch.tensor([[1.5], [-1.5]])[:, None].expand(2, 15, 1)
+    noise = torch.Generator().manual_seed(0)
+    found = importance_nll(Even(), x, both, samples=2000, noise=noise)
+    assert found.values == pytest.approx(exact, abs=0.05)
+    # From one side only half of the mass is seen: this is why starts of the prior are added.
+    one = importance_nll(Even(), x, both[:1], samples=500, noise=noise)
+    assert np.median(one.values - exact) == pytest.approx(np.log(2), abs=0.15)
