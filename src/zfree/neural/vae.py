@@ -265,7 +265,7 @@ class ImplicitVAE(BaseEstimator):
         ----------
         X : array_like
         method : {"importance", "annealed"}
-            Importance sampling around each posterior mode, fast; or annealed importance sampling from the prior, slow and independent
+            Importance sampling around the posterior modes of each image, fast; or annealed importance sampling from the prior, slow and independent
             of the encoder.
         samples : int
             Draws per image of importance sampling.
