@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
-from zfree.experiments.base import Experiment, Key
+from zfree.experiments.base import Experiment, Key, Record
 from zfree.generators import CoordinateWeight, Generator, Identity
 
+REMEDY = "0.25 + exp(-z^2)"
 DIFFUSIONS: dict[str, Generator] = {
     "I": Identity(),
     "sigmoid": CoordinateWeight("sigmoid"),
     "exp(-|z|)": CoordinateWeight("exp(-|x|)"),
     "exp(-z^2)": CoordinateWeight("exp(-x^2)"),
-    "0.25 + exp(-z^2)": CoordinateWeight("exp(-x^2)", floor=0.25),
+    REMEDY: CoordinateWeight("exp(-x^2)", floor=0.25),
 }
 """D of the score matching by name; I is sliced score matching with variance reduction, the last is not the paper's."""
-REMEDY = "0.25 + exp(-z^2)"
 PAPERS = tuple(name for name in DIFFUSIONS if name != REMEDY)
 GRID = 6
 """Samples shown, by rows and columns."""
@@ -52,7 +52,6 @@ class Autoencoders(Experiment):
     diffusion: str = "all"
     iterations: int = 100_000
     data: str = ""
-
     images: int = 10_000
 
     by_itself: ClassVar[bool] = True
@@ -76,6 +75,10 @@ class Autoencoders(Experiment):
 
     def plan(self) -> list[Key]:
         return [(list(DIFFUSIONS).index(name),) for name in self.names()]
+
+    def by_name(self, records: Sequence[tuple[Key, Record]]) -> dict[str, Record]:
+        """What was found with each D."""
+        return {list(DIFFUSIONS)[key[0]]: record for key, record in records}
 
     def training(self, key: Key, scratch: Path) -> dict[str, Any]:
         """Settings of the trainer that every experiment has: where it keeps its state, and how often."""

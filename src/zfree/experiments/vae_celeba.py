@@ -152,7 +152,7 @@ class VaeCeleba(Autoencoders):
         return face_digest(face_files(self.data))
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
-        found = {list(DIFFUSIONS)[key[0]]: record for key, record in records}
+        found = self.by_name(records)
         if len({r["folder"] for r in found.values()}) > 1:
             raise DataError("the images in the folder changed between trainings. Run again with --fresh.")
         what = "FID" if self.features == "inception" else f"Fréchet distance of {self.features}"

@@ -82,7 +82,7 @@ class VaeMnist(Autoencoders):
         }
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
-        found = {list(DIFFUSIONS)[key[0]]: record for key, record in records}
+        found = self.by_name(records)
         source = next(iter(found.values()))["source"]
         real = "scikit-learn" not in source
         printed = VAE_MNIST.get(self.latent, {}) if real and self.like_the_paper else {}

@@ -94,7 +94,7 @@ def importance_nll(
         sizes.append(_effective(log_weight))
     return NegativeLogLikelihood(
         torch.cat(values).cpu().numpy().astype(np.float64),
-        f"importance sampling, {samples} draws",
+        f"importance sampling around modes from {len(starts)} starts, {samples} draws",
         torch.cat(sizes).cpu().numpy().astype(np.float64),
     )
 
