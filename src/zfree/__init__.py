@@ -23,6 +23,7 @@ _HOME = {
         "Shells",
         "Simplex",
         "SolidSimplex",
+        "Units",
     ),
     "zfree.potentials": ("ConvexFunction", "Power", "SlackFunction"),
     "zfree.generators": (
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
         Shells,
         Simplex,
         SolidSimplex,
+        Units,
     )
     from zfree.estimators import (
         Dirichlet,

@@ -57,6 +57,10 @@ class InfiniteVarianceWarning(ZfreeWarning):
     """The generator vanishes too slowly for this model: standard errors do not exist."""
 
 
+class UnitsWarning(ZfreeWarning):
+    """The generator counts slacks or columns as they are written, and their sizes differ so much that the estimate suffers."""
+
+
 class SelectionWarning(ZfreeWarning):
     """The automatic choice of a generator ended at the edge of what was searched."""
 

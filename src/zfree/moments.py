@@ -20,7 +20,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from zfree.arrays import Array, chunk_rows, row_chunks
-from zfree.domains import Domain
+from zfree.domains import Domain, Units
 from zfree.errors import SpecificationError
 from zfree.generators import Generator, GeneratorValue
 from zfree.models import Model
@@ -144,13 +144,28 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Data on a domain, a model and a generator: all that is needed to form moments, in bounded memory."""
+    """Data on a domain, a model and a generator: all that is needed to form moments, in bounded memory.
+
+    `units` are those that natural scales measure in: of these rows, unless they are given. They stay when rows or the generator are
+    replaced, so that parts of the data and other candidates are weighted alike.
+    """
 
     model: Model
     generator: Generator
     domain: Domain
     X: Array
     weight: Array | None = None
+    units: Units | None = None
+
+    def __post_init__(self) -> None:
+        if self.units is None:
+            object.__setattr__(self, "units", Units.of(self.domain, self.X, self.weight))
+
+    @cached_property
+    def _measuring(self) -> Generator:
+        """The generator in the units of the data."""
+        assert self.units is not None
+        return self.generator.in_units(self.units)
 
     def chunks(self) -> Iterator[tuple[Array, Array | None]]:
         """Rows and weights in pieces of bounded size."""
@@ -163,11 +178,11 @@ class Problem:
             yield self._only_chunk
             return
         for X, weight in self.chunks():
-            yield Rows(self.model, self.generator, self.domain, X, weight)
+            yield Rows(self.model, self._measuring, self.domain, X, weight)
 
     @cached_property
     def _only_chunk(self) -> Rows:
-        return Rows(self.model, self.generator, self.domain, self.X, self.weight)
+        return Rows(self.model, self._measuring, self.domain, self.X, self.weight)
 
     def moments(self) -> Moments:
         """Γ and g summed over all rows."""

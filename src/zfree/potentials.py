@@ -37,6 +37,13 @@ class SlackPotential(ABC):
     def terms(self, s: Array) -> SlackTerms:
         """ψ'' and ψ''' at `s`, as a barrier uses them."""
 
+    def terms_in(self, s: Array, unit: Array | None) -> SlackTerms:
+        """:meth:`terms` of s ↦ ψ(s/unit): slacks measured in a unit of their own, or as they are."""
+        if unit is None:
+            return self.terms(s)
+        inverse, log_curvature, ratio = self.terms(s / unit)
+        return SlackTerms(inverse * unit**2, lambda: log_curvature() - 2.0 * np.log(unit), ratio / unit)
+
     @abstractmethod
     def descent(self, u: Array, largest: float) -> Array:
         """Minus the slope of ψ along a *concave* slack 0 < u ≤ `largest`; positive when φ is convex."""

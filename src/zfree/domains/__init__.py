@@ -10,6 +10,7 @@ from zfree.domains.product import Product
 from zfree.domains.real import RealSpace
 from zfree.domains.shells import Shells
 from zfree.domains.simplex import Simplex, SolidSimplex
+from zfree.domains.units import Units
 
 __all__ = [
     "Ball",
@@ -26,5 +27,6 @@ __all__ = [
     "Shells",
     "Simplex",
     "SolidSimplex",
+    "Units",
     "Violations",
 ]

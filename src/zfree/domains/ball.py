@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
-from zfree.domains.spherical import Spherical
+from zfree.domains.spherical import Spherical, common_unit
+from zfree.domains.units import Units
 from zfree.domains.validation import as_vector
 from zfree.errors import InvalidDomainError
 from zfree.fields import DiagonalPlusRankOne
@@ -52,16 +53,17 @@ class Ball(Spherical):
     def margins(self, X: Array) -> Array:
         return self.radius - np.linalg.norm(X - self.center, axis=1, keepdims=True)
 
-    def margin_scales(self) -> Array:
-        return np.array([self.radius])
+    def margin_scales(self, X: Array) -> Array:
+        return np.array([self.radius + np.linalg.norm(self.center)])
 
     def interior_point(self) -> Array:
         return self.center.copy()
 
-    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
+    def boundary_distance(self, X: Array, spread: Array | None = None) -> tuple[Array, Array]:
         offset = X - self.center
         r = np.linalg.norm(offset, axis=1)
-        return self.radius - r, -offset / np.where(r > 0, r, 1.0)[:, None]
+        unit = common_unit(spread)
+        return (self.radius - r) / unit, -offset / (unit * np.where(r > 0, r, 1.0))[:, None]
 
     def sections(self, X: Array) -> Sections:
         offset = X - self.center
@@ -69,14 +71,23 @@ class Ball(Spherical):
         half = np.sqrt(np.maximum(self.radius**2 - others, 0.0))
         return Sections(half + offset, half - offset)
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+    @property
+    def n_slacks(self) -> int:
+        return 1
+
+    def slacks(self, X: Array) -> Array:
+        r = np.linalg.norm(X - self.center, axis=1, keepdims=True)
+        return (self.radius - r) * (self.radius + r)
+
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         d = self.dimension
         x = X - self.center
         square = np.einsum("nj,nj->n", x, x)
         r = np.sqrt(square)
         u = (self.radius - r) * (self.radius + r)
-        inverse, _, ratio = potential.terms(u)
-        alpha = 2.0 * potential.descent(u, self.radius**2)
+        sigma = 1.0 if units is None else float(units.slacks[0])
+        inverse, _, ratio = potential.terms_in(u, None if units is None else units.slacks)
+        alpha = 2.0 / sigma * potential.descent(u / sigma, self.radius**2 / sigma)
         beta = 4.0 / inverse  # H = α I + β x xᵀ
         across = alpha + beta * square
         field = DiagonalPlusRankOne(np.repeat(1.0 / alpha[:, None], d, axis=1), -beta / (alpha * across), x)

@@ -10,12 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array, Index, Mask, row_chunks
+from zfree.domains.units import Units
 from zfree.errors import SpecificationError
 from zfree.fields import Field
 from zfree.potentials import SlackPotential
 
 BOUNDARY_TOLERANCE = 1e-12
-"""A constraint missed by less than this, relative to its own scale, is rounding: the row is *on* the boundary."""
+"""A constraint missed by less than this, relative to the size of its terms, is rounding: the row is *on* the boundary."""
 
 
 class BarrierHessian(NamedTuple):
@@ -133,24 +134,44 @@ class Domain(ABC):
         """Signed room (N, m) to each constraint in its own units: positive inside, 0 on it, negative outside."""
 
     @abstractmethod
-    def margin_scales(self) -> Array:
-        """Natural scale (m,) of each margin, for telling rounding from a violation."""
+    def margin_scales(self, X: Array) -> Array:
+        """The size (m,) of the terms that each margin is a difference of, at most over the rows of `X`.
+
+        Rounding of a margin is a share of it, whatever the units: that tells rounding from a violation.
+        """
 
     @abstractmethod
     def interior_point(self) -> Array:
         """A point well inside the domain."""
 
     @abstractmethod
-    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
-        """Euclidean distance (N,) to the boundary and its gradient (N, d) (almost everywhere)."""
+    def boundary_distance(self, X: Array, spread: Array | None = None) -> tuple[Array, Array]:
+        """Euclidean distance (N,) to the boundary and its gradient (N, d) (almost everywhere).
+
+        With `spread` the distance is that in columns divided by it, and the gradient that in the columns as they are. Spheres stay
+        spheres only under one unit for all columns; there the geometric mean is it.
+        """
 
     @abstractmethod
     def sections(self, X: Array) -> Sections:
         """How far each coordinate can move alone before it leaves the domain (∞ where it never does)."""
 
     @abstractmethod
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
-        """Inverse Hessian, log-determinant and its gradient of φ = Σ ψ(slack), in the domain's own structure."""
+    def slacks(self, X: Array) -> Array:
+        """The slacks s_k(x) > 0 (N, m) that a barrier acts on, as the domain is written."""
+
+    @property
+    @abstractmethod
+    def n_slacks(self) -> int:
+        """m, how many slacks there are."""
+
+    @abstractmethod
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        """Inverse Hessian, log-determinant and its gradient of φ = Σ ψ(slack), in the domain's own structure.
+
+        With `units` the slacks are divided by their typical size, φ = Σ ψ(s_k/σ_k), and directions that no facet limits are
+        measured by the spread of the columns; without, everything counts as it is written.
+        """
 
     @abstractmethod
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
@@ -175,6 +196,11 @@ class Domain(ABC):
     def facet_exponents(self, q: float) -> list[FacetExponents]:
         """Exponents of the barrier with 1/ψ'' ~ s^q at each kind of facet; flat facets unless overridden."""
         return [FacetExponents(q, 0.0, q)] if self.has_boundary else []
+
+    @property
+    def unlimited(self) -> Mask:
+        """Which columns (d,) change along some direction that no facet limits."""
+        return np.zeros(self.dimension, dtype=bool)
 
     @property
     def is_convex(self) -> bool:
@@ -221,12 +247,14 @@ class Domain(ABC):
         """The rows that are not strictly inside, with the constraint they break and by how much."""
         X = self._points(X)
         found: list[tuple[Index, Index, Array]] = []
+        scales: Array | None = None
         for rows in row_chunks(X.shape[0], 2 * self.dimension):
             if self.holds_all(X[rows]):
                 continue
+            scales = self.margin_scales(X) if scales is None else scales
             margins = self.margins(X[rows])
             bad = np.flatnonzero(~np.all(margins > 0, axis=1))
-            relative = margins[bad] / self.margin_scales()
+            relative = margins[bad] / np.where(scales > 0, scales, 1.0)
             worst = np.argmin(np.where(np.isnan(relative), -np.inf, relative), axis=1)
             smallest = relative[np.arange(bad.size), worst]
             amount = np.where(smallest >= -BOUNDARY_TOLERANCE, 0.0, -margins[bad, worst])

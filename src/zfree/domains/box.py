@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array, row_sums
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.units import Units
 from zfree.domains.validation import as_vector
 from zfree.errors import InvalidDomainError
 from zfree.fields import Diagonal
@@ -17,7 +18,7 @@ from zfree.potentials import SlackPotential
 class Box(Polyhedral):
     """{x : lower_j < x_j < upper_j}, where a bound may be infinite. The barrier's Hessian is diagonal.
 
-    A coordinate without any finite bound gets the potential ½x², as on :class:`RealSpace`.
+    A coordinate without any finite bound gets a quadratic potential, as on :class:`RealSpace`.
     """
 
     def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
@@ -72,18 +73,22 @@ class Box(Polyhedral):
         with np.errstate(invalid="ignore"):
             return np.where(both, 0.5 * self.lower + 0.5 * self.upper, one_sided)
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         curvature = np.zeros_like(X)
         change = np.zeros_like(X)
-        for has, slack, sign in (
-            (self._has_lower, X - np.where(self._has_lower, self.lower, 0.0), 1.0),
-            (self._has_upper, np.where(self._has_upper, self.upper, 0.0) - X, -1.0),
+        lower, upper = self._has_lower, self._has_upper
+        sigma = None if units is None else units.slacks
+        n_lower = int(lower.sum())
+        for has, slack, sign, own in (
+            (lower, X - np.where(lower, self.lower, 0.0), 1.0, slice(n_lower)),
+            (upper, np.where(upper, self.upper, 0.0) - X, -1.0, slice(n_lower, None)),
         ):
             if has.any():
-                inverse, _, ratio = potential.terms(slack[:, has])
+                inverse, _, ratio = potential.terms_in(slack[:, has], None if sigma is None else sigma[own])
                 curvature[:, has] += 1.0 / inverse
                 change[:, has] += sign * ratio / inverse
-        curvature[:, ~(self._has_lower | self._has_upper)] = 1.0
+        free = ~(lower | upper)
+        curvature[:, free] = 1.0 if units is None else units.spread[free] ** -2.0
         return BarrierHessian(Diagonal(1.0 / curvature), change / curvature, lambda: row_sums(np.log(curvature)))
 
     def clip(self, X: Array, epsilon: float) -> Array:

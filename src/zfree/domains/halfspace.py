@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array
 from zfree.domains.base import BarrierHessian, Domain, check_affine
 from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.units import Units
 from zfree.domains.validation import as_vector
 from zfree.errors import InvalidDomainError
 from zfree.fields import DiagonalPlusRankOne
@@ -15,7 +16,11 @@ from zfree.potentials import SlackPotential
 
 
 class HalfSpace(Polyhedral):
-    """{x : a·x < b}. The potential is ψ(b − a·x) across the facet and ½‖·‖² along it: identity plus rank one."""
+    """{x : a·x < b}. The potential is ψ(b − a·x) across the facet and quadratic along it: diagonal plus rank one.
+
+    With V the diagonal matrix of the columns' variances (the identity in raw units), H = ψ'' a aᵀ + V⁻¹ − a aᵀ/(aᵀVa), the part of the
+    metric V⁻¹ that the facet does not see added to the barrier, so H⁻¹ = V + (1/ψ'' − aᵀVa) Va(Va)ᵀ/(aᵀVa)².
+    """
 
     def __init__(self, a: ArrayLike, b: float) -> None:
         self.a = as_vector(a, "a")
@@ -47,12 +52,16 @@ class HalfSpace(Polyhedral):
     def interior_point(self) -> Array:
         return self.a * (self.b / (self.a @ self.a)) - self.a / np.linalg.norm(self.a)
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
-        square = float(self.a @ self.a)
-        inverse, log_curvature, ratio = potential.terms(self.b - X @ self.a)
-        normal = np.broadcast_to(self.a / np.sqrt(square), X.shape)
-        field = DiagonalPlusRankOne(np.ones_like(X), inverse / square - 1.0, normal)
-        return BarrierHessian(field, -ratio[:, None] * self.a, lambda: log_curvature() + np.log(square))
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        spread = np.ones(self.dimension) if units is None else units.spread
+        scaled = spread * self.a  # the normal in columns divided by their spread
+        length = float(np.linalg.norm(scaled))
+        inverse, log_curvature, ratio = potential.terms_in(self.b - X @ self.a, None if units is None else units.slacks)
+        normal = np.broadcast_to(spread * (scaled / length), X.shape)
+        delta = np.broadcast_to(spread**2, X.shape)
+        field = DiagonalPlusRankOne(delta, inverse / length**2 - 1.0, normal)
+        constant = 2.0 * (np.log(length) - np.log(spread).sum())
+        return BarrierHessian(field, -ratio[:, None] * self.a, lambda: log_curvature() + constant)
 
     def affine_image(self, B: Array, c: Array) -> Domain:
         B, c = check_affine(B, c, self.dimension)

@@ -1,4 +1,4 @@
-"""Questions about A x < b that a linear programme answers."""
+"""Questions about A x < b that a linear programme answers, whatever the units of its rows and columns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ import numpy as np
 
 from zfree.arrays import Array
 
+RANK_TOLERANCE = 1e-10
+"""Singular values below this share of the largest count as zero, once rows and columns have been balanced."""
+ROUNDING = 64 * np.finfo(float).eps
+"""A slack smaller than this share of the terms it is the difference of is rounding."""
+ROUNDS = 3
+"""Times that the origin is moved to the centre found so far, and the columns measured anew from there."""
+
 
 def _linprog(*args: Any, **kwargs: Any) -> Any:
     from scipy.optimize import linprog  # a tenth of the time of the whole import, and few domains need it
@@ -15,15 +22,78 @@ def _linprog(*args: Any, **kwargs: Any) -> Any:
     return linprog(*args, **kwargs)
 
 
-def chebyshev_centre(A: Array, b: Array) -> tuple[Array, float]:
+def balanced(A: Array) -> tuple[Array, Array]:
+    """A with rows and columns scaled so that its entries are as close to one as they can be, and the columns' factors.
+
+    Least squares in the logarithms of the entries that are not zero (Curtis and Reid 1972), by turns over rows and columns: other
+    units of either lead to the same matrix.
+    """
+    filled = A != 0
+    logs = np.log(np.abs(np.where(filled, A, 1.0)))
+    per_row, per_column = np.maximum(filled.sum(axis=1), 1), np.maximum(filled.sum(axis=0), 1)
+    rows, columns = np.zeros(A.shape[0]), np.zeros(A.shape[1])
+    for _ in range(100):
+        rows = -np.where(filled, logs + columns, 0.0).sum(axis=1) / per_row
+        previous, columns = columns, -np.where(filled, logs + rows[:, None], 0.0).sum(axis=0) / per_column
+        if np.abs(columns - previous).max(initial=0.0) < 1e-3:
+            break
+    scaled = np.where(filled, np.sign(A) * np.exp(logs + rows[:, None] + columns), 0.0)
+    return scaled, np.exp(columns)
+
+
+def rank(A: Array) -> int:
+    """The rank of A, which depends neither on the units of its rows nor on those of its columns."""
+    if not A.size:
+        return 0
+    singular = np.linalg.svd(balanced(A)[0], compute_uv=False)
+    return int(np.sum(singular > RANK_TOLERANCE * singular[0]))
+
+
+def interior_point(A: Array, b: Array) -> Array | None:
+    """A point well inside {A x < b}; None when the interior is empty.
+
+    The centre of the largest ball (Chebyshev), where a ball means one in columns measured by the room there is: a first
+    programme is written in the units that A and b suggest, the next ones in those of the slacks at the point found before.
+    """
+    centre, units = np.zeros(A.shape[1]), _column_units(A, b)
+    for _ in range(ROUNDS):
+        room = b - A @ centre
+        step, radius = _chebyshev(A * units, room)
+        if not radius > 0:
+            return None
+        candidate = centre + units * step
+        slack = b - A @ candidate
+        if not np.all(slack > 0):
+            break  # the point found before is as good as floating point allows
+        centre, units = candidate, _column_units(A, slack)
+    slack = b - A @ centre
+    terms = np.abs(b) + np.abs(A) @ np.abs(centre)
+    return centre if np.all(slack > ROUNDING * terms) else None
+
+
+def _column_units(A: Array, room: Array) -> Array:
+    """A typical length along each column: the geometric mean of |room_k / a_kj| over the rows that bear on it."""
+    balanced_units = balanced(A)[1]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        lengths = np.log(np.abs(room[:, None] / A))
+    known = np.isfinite(lengths)
+    mean = np.where(known, lengths, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    # Where no row says a length (a cone), the columns are balanced against each other, in the unit of the others.
+    typical = np.where(known.any(axis=0), mean, np.nan)
+    shift = np.nanmean(typical - np.log(balanced_units)) if known.any() else 0.0
+    return np.asarray(np.where(np.isnan(typical), balanced_units * np.exp(shift), np.exp(typical)))
+
+
+def _chebyshev(A: Array, b: Array) -> tuple[Array, float]:
     """Centre and radius of the largest ball inside {A x ≤ b} (radius capped; ≤ 0 when the interior is empty)."""
     norms = np.linalg.norm(A, axis=1)
     d = A.shape[1]
-    cap = 1.0 + float(np.abs(b / norms).max())
+    level = b / norms
+    cap = 1.0 + float(np.abs(level).max())
     result = _linprog(
         np.r_[np.zeros(d), -1.0],
-        A_ub=np.column_stack([A, norms]),
-        b_ub=b,
+        A_ub=np.column_stack([A / norms[:, None], np.ones(len(b))]),
+        b_ub=level,
         bounds=[(None, None)] * d + [(None, cap)],
         method="highs",
     )
@@ -35,17 +105,23 @@ def chebyshev_centre(A: Array, b: Array) -> tuple[Array, float]:
 def has_bounded_solutions(A: Array) -> bool:
     """Whether {A x ≤ b} is bounded: A has full rank and some y ≥ 1 has Aᵀy = 0 (Stiemke)."""
     m, d = A.shape
-    if np.linalg.matrix_rank(A) < d:
+    if rank(A) < d:
         return False
+    A = balanced(A)[0]
     result = _linprog(np.zeros(m), A_eq=A.T, b_eq=np.zeros(d), bounds=[(1.0, None)] * m, method="highs")
     return result.status == 0
 
 
-def redundant_rows(A: Array, b: Array) -> tuple[int, ...]:
-    """Rows implied by the others, found one at a time so that one of two equal rows is kept."""
+def redundant_rows(A: Array, b: Array, inside: Array) -> tuple[int, ...]:
+    """Rows implied by the others, found one at a time so that one of two equal rows is kept.
+
+    `inside` is a point of the interior: from there every slack is one.
+    """
     kept = list(range(len(b)))
     redundant = []
-    scale = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
+    room = b - A @ inside
+    A = A / room[:, None]
+    A = A * balanced(A)[1]
     for k in range(len(b)):
         others = [i for i in kept if i != k]
         if not others:
@@ -53,11 +129,11 @@ def redundant_rows(A: Array, b: Array) -> tuple[int, ...]:
         result = _linprog(
             -A[k],
             A_ub=np.vstack([A[others], A[k]]),
-            b_ub=np.r_[b[others], b[k] + scale[k]],
+            b_ub=np.r_[np.ones(len(others)), 2.0],
             bounds=[(None, None)] * A.shape[1],
             method="highs",
         )
-        if result.status == 0 and -result.fun <= b[k] + 1e-9 * scale[k]:
+        if result.status == 0 and -result.fun <= 1.0 + 1e-9:
             redundant.append(k)
             kept.remove(k)
     return tuple(redundant)
@@ -69,14 +145,17 @@ def contradictory_rows(A: Array, b: Array) -> tuple[int, ...]:
     Minimises b·y over y ≥ 0, Aᵀy = 0, Σ‖a_k‖ y_k = 1, the dual of the Chebyshev programme. A vertex solution has at
     most d + 1 rows.
     """
+    A = A * _column_units(A, b)
     norms = np.linalg.norm(A, axis=1)
+    A, b = A / norms[:, None], b / norms
     result = _linprog(
         b,
-        A_eq=np.vstack([A.T, norms]),
+        A_eq=np.vstack([A.T, np.ones(len(b))]),
         b_eq=np.r_[np.zeros(A.shape[1]), 1.0],
         bounds=[(0.0, None)] * len(b),
         method="highs-ds",
     )
     if result.x is None:
         return tuple(range(len(b)))
-    return tuple(int(k) for k in np.flatnonzero(result.x > 1e-9))
+    found = tuple(int(k) for k in np.flatnonzero(result.x > 1e-9))
+    return found or tuple(range(len(b)))

@@ -9,6 +9,7 @@ import numpy as np
 from zfree.arrays import Array, row_sums
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.units import Units
 from zfree.domains.validation import check_dimension
 from zfree.fields import Diagonal
 from zfree.potentials import SlackPotential
@@ -44,8 +45,8 @@ class Orthant(Polyhedral):
     def interior_point(self) -> Array:
         return np.ones(self.d)
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
-        inverse, log_curvature, ratio = potential.terms(X)
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        inverse, log_curvature, ratio = potential.terms_in(X, None if units is None else units.slacks)
         return BarrierHessian(Diagonal(inverse), ratio, lambda: row_sums(log_curvature()))
 
     def clip(self, X: Array, epsilon: float) -> Array:

@@ -8,8 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from zfree.arrays import Array
+from zfree.arrays import Array, Mask
 from zfree.domains.base import Domain, Sections, check_affine, pull_inwards
+from zfree.domains.linear_programs import rank
 from zfree.potentials import SlackPotential
 
 
@@ -25,6 +26,10 @@ class Polyhedral(Domain):
     def has_boundary(self) -> bool:
         return self.inequalities[1].size > 0
 
+    @property
+    def n_slacks(self) -> int:
+        return int(self.inequalities[1].size)
+
     def slacks(self, X: Array) -> Array:
         """s_k(x) = b_k − a_k·x, shape (N, m)."""
         A, b = self.inequalities
@@ -33,19 +38,19 @@ class Polyhedral(Domain):
     def margins(self, X: Array) -> Array:
         return self.slacks(X)
 
-    def margin_scales(self) -> Array:
+    def margin_scales(self, X: Array) -> Array:
         A, b = self.inequalities
-        return np.maximum(np.abs(b), np.linalg.norm(A, axis=1))
+        return np.abs(b) + np.abs(A) @ np.abs(X).max(axis=0, initial=0.0)
 
     def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
         labels = self._labels(columns)
         return [describe_inequality(a, float(b), labels) for a, b in zip(*self.inequalities, strict=True)]
 
-    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
+    def boundary_distance(self, X: Array, spread: Array | None = None) -> tuple[Array, Array]:
         A, _ = self.inequalities
         if not A.size:
             return np.full(X.shape[0], np.inf), np.zeros_like(X)
-        norms = np.linalg.norm(A, axis=1)
+        norms = np.linalg.norm(A if spread is None else A * spread, axis=1)
         distances = self.slacks(X) / norms
         nearest = np.argmin(distances, axis=1)
         return distances[np.arange(X.shape[0]), nearest], -(A / norms[:, None])[nearest]
@@ -61,19 +66,29 @@ class Polyhedral(Domain):
             np.minimum(side[:, j], slacks[:, k] / abs(A[k, j]), out=side[:, j])
         return Sections(below, above)
 
-    @cached_property
-    def _free_directions(self) -> Array:
-        """Orthonormal rows that span the directions no facet limits (the lineality space)."""
+    def free_directions(self, spread: Array) -> Array:
+        """Orthonormal rows that span the directions no facet limits, in columns divided by `spread`."""
         A, _ = self.inequalities
-        if not A.size:
-            return np.eye(self.dimension)
-        _, singular, rows = np.linalg.svd(A)
-        rank = int(np.sum(singular > 1e-12 * singular[0]))
-        return np.asarray(rows[rank:])
+        free = self.dimension - self._facet_rank
+        if not free:
+            return np.zeros((0, self.dimension))
+        scaled = A * spread
+        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+        return np.asarray(np.linalg.svd(scaled / norms)[2][self.dimension - free :]) if A.size else np.eye(free)
+
+    @property
+    def unlimited(self) -> Mask:
+        return np.asarray(np.abs(self.free_directions(np.ones(self.dimension))).max(axis=0, initial=0.0) > 1e-9)
+
+    @cached_property
+    def _facet_rank(self) -> int:
+        """How many directions the facets limit: the rank of A, whatever the units of its rows and columns."""
+        A, _ = self.inequalities
+        return rank(A)
 
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
         A, b = self.inequalities
-        free = np.sum((V @ self._free_directions.T) ** 2, axis=1)
+        free = np.sum((V @ self.free_directions(np.ones(self.dimension)).T) ** 2, axis=1)
         if not b.size:
             return free, np.zeros(len(X))
         inverse, _, ratio = potential.terms(self.slacks(X))

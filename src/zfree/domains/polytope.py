@@ -12,12 +12,13 @@ from zfree.arrays import Array
 from zfree.domains.base import BarrierHessian
 from zfree.domains.inequalities import parse_inequalities
 from zfree.domains.linear_programs import (
-    chebyshev_centre,
     contradictory_rows,
     has_bounded_solutions,
+    interior_point,
     redundant_rows,
 )
 from zfree.domains.polyhedral import Polyhedral, describe_inequality
+from zfree.domains.units import Units
 from zfree.errors import InvalidDomainError
 from zfree.fields import Dense
 from zfree.potentials import SlackPotential
@@ -42,7 +43,7 @@ class Polytope(Polyhedral):
     -----
     The barrier is :math:`\\phi(x) = \\sum_k \\psi(b_k - a_k \\cdot x)`, so
     :math:`H = \\sum_k \\psi''(s_k) a_k a_k^\\top` and :math:`\\nabla\\log\\det H = -\\sum_k \\psi'''(s_k)\\,\\ell_k a_k` with the
-    leverages :math:`\\ell_k = a_k^\\top H^{-1} a_k`. Directions that no facet limits get the potential ½‖·‖².
+    leverages :math:`\\ell_k = a_k^\\top H^{-1} a_k`. Directions that no facet limits get a quadratic potential.
     """
 
     def __init__(self, A: ArrayLike, b: ArrayLike, columns: Sequence[str] | None = None) -> None:
@@ -50,8 +51,8 @@ class Polytope(Polyhedral):
         if columns is not None and len(columns) != self.A.shape[1]:
             raise InvalidDomainError(f"{len(columns)} column names given for {self.A.shape[1]} columns of A.")
         self._columns = None if columns is None else tuple(columns)
-        centre, radius = chebyshev_centre(self.A, self.b)
-        if radius <= 1e-12 * max(1.0, float(np.abs(self.b).max())):
+        centre = interior_point(self.A, self.b)
+        if centre is None:
             raise InvalidDomainError(self._why_empty())
         self._centre = centre
 
@@ -106,50 +107,58 @@ class Polytope(Polyhedral):
     @cached_property
     def redundant(self) -> tuple[int, ...]:
         """Rows that cut nothing off. They do no harm to consistency, but they do add to the barrier."""
-        return redundant_rows(self.A, self.b)
+        return redundant_rows(self.A, self.b, self._centre)
 
     def interior_point(self) -> Array:
         return self._centre.copy()
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
-        inverse, _, ratio = potential.terms(self.slacks(X))
-        curvature = 1.0 / inverse
-        inverse_hessian, logdet = self._invert(curvature)
-        leverages = inverse_hessian.reshape(len(X), -1) @ self._outer.T
-        return BarrierHessian(Dense(inverse_hessian), -(curvature * ratio * leverages) @ self.A, lambda: logdet)
-
-    @cached_property
-    def _outer(self) -> Array:
-        return (self.A[:, :, None] * self.A[:, None, :]).reshape(len(self.b), -1)
-
-    def _invert(self, curvature: Array) -> tuple[Array, Array]:
-        n, d = curvature.shape[0], self.dimension
-        free = self._free_directions
-        H = (curvature @ self._outer).reshape(n, d, d) + free.T @ free
-        graded = curvature.max(axis=1) > GRADING * curvature.min(axis=1)
-        inverse, logdet = np.empty_like(H), np.empty(n)
-        plain = ~graded
-        if plain.any():
-            factor = np.linalg.inv(np.linalg.cholesky(H[plain]))
-            inverse[plain] = np.swapaxes(factor, 1, 2) @ factor
-            logdet[plain] = -2.0 * np.log(np.einsum("njj->nj", factor)).sum(axis=1)
-        if graded.any():
-            # Close to a facet H = RᵀR is graded; QR of the rows √ψ'' a_k, largest first, keeps the small directions.
-            order = np.argsort(-curvature[graded], axis=1)
-            root = np.sqrt(np.take_along_axis(curvature[graded], order, axis=1))
-            stacked = root[:, :, None] * self.A[order]
-            tail = np.broadcast_to(free, (stacked.shape[0], *free.shape))
-            R = np.linalg.qr(np.concatenate([stacked, tail], axis=1), mode="r")
-            factor = np.linalg.inv(R)
-            inverse[graded] = factor @ np.swapaxes(factor, 1, 2)
-            logdet[graded] = 2.0 * np.log(np.abs(np.einsum("njj->nj", R))).sum(axis=1)
-        return inverse, logdet
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        inverse, _, ratio = potential.terms_in(self.slacks(X), None if units is None else units.slacks)
+        # H is formed for rows of unit length in columns divided by their spread: no unit can make it ill-conditioned.
+        spread = np.ones(self.dimension) if units is None else units.spread
+        scaled = self.A * spread
+        norms = np.linalg.norm(scaled, axis=1)
+        scaled = scaled / norms[:, None]
+        curvature = norms**2 / inverse
+        inverse_hessian, logdet = _invert(curvature, scaled, self.free_directions(spread))
+        outer = (scaled[:, :, None] * scaled[:, None, :]).reshape(len(self.b), -1)
+        leverages = inverse_hessian.reshape(len(X), -1) @ outer.T
+        inverse_hessian *= np.multiply.outer(spread, spread)
+        constant = -2.0 * np.log(spread).sum()
+        return BarrierHessian(
+            Dense(inverse_hessian), -(curvature * ratio * leverages) @ self.A, lambda: logdet + constant
+        )
 
     def _why_empty(self) -> str:
         labels = self._labels(None)
         rows = contradictory_rows(self.A, self.b)
         quoted = "; ".join(f"row {k}: {describe_inequality(self.A[k], float(self.b[k]), labels)}" for k in rows)
         return f"the polytope is empty (no interior): these inequalities contradict each other: {quoted}. Relax one."
+
+
+def _invert(curvature: Array, A: Array, free: Array) -> tuple[Array, Array]:
+    """Inverse and log-determinant of Σ_k c_k a_k a_kᵀ + Σ f fᵀ at N points, the rows a_k of unit length."""
+    n, d = curvature.shape[0], A.shape[1]
+    outer = (A[:, :, None] * A[:, None, :]).reshape(len(A), -1)
+    H = (curvature @ outer).reshape(n, d, d) + free.T @ free
+    graded = curvature.max(axis=1) > GRADING * curvature.min(axis=1)
+    inverse, logdet = np.empty_like(H), np.empty(n)
+    plain = ~graded
+    if plain.any():
+        factor = np.linalg.inv(np.linalg.cholesky(H[plain]))
+        inverse[plain] = np.swapaxes(factor, 1, 2) @ factor
+        logdet[plain] = -2.0 * np.log(np.einsum("njj->nj", factor)).sum(axis=1)
+    if graded.any():
+        # Close to a facet H = RᵀR is graded; QR of the rows √c a_k, largest first, keeps the small directions.
+        order = np.argsort(-curvature[graded], axis=1)
+        root = np.sqrt(np.take_along_axis(curvature[graded], order, axis=1))
+        stacked = root[:, :, None] * A[order]
+        tail = np.broadcast_to(free, (stacked.shape[0], *free.shape))
+        R = np.linalg.qr(np.concatenate([stacked, tail], axis=1), mode="r")
+        factor = np.linalg.inv(R)
+        inverse[graded] = factor @ np.swapaxes(factor, 1, 2)
+        logdet[graded] = 2.0 * np.log(np.abs(np.einsum("njj->nj", R))).sum(axis=1)
+    return inverse, logdet
 
 
 def _check_system(A: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import block_diag
 
-from zfree.arrays import Array
+from zfree.arrays import Array, Mask
 from zfree.domains.base import BarrierHessian, Chart, Domain, FacetExponents, Sections, check_affine
+from zfree.domains.units import Units
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import Block
 from zfree.potentials import SlackPotential
@@ -83,8 +84,8 @@ class Product(Domain):
     def margins(self, X: Array) -> Array:
         return np.concatenate([f.margins(x) for f, x in self._columns_of(X)], axis=1)
 
-    def margin_scales(self) -> Array:
-        return np.concatenate([f.margin_scales() for f in self.factors])
+    def margin_scales(self, X: Array) -> Array:
+        return np.concatenate([f.margin_scales(x) for f, x in self._columns_of(X)])
 
     def normalise(self, X: Array) -> Array:
         return np.concatenate([f.normalise(x) for f, x in self._columns_of(X)], axis=1)
@@ -92,8 +93,11 @@ class Product(Domain):
     def interior_point(self) -> Array:
         return np.concatenate([f.interior_point() for f in self.factors])
 
-    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
-        pieces = [f.boundary_distance(x) for f, x in self._columns_of(X)]
+    def boundary_distance(self, X: Array, spread: Array | None = None) -> tuple[Array, Array]:
+        pieces = [
+            f.boundary_distance(x, None if spread is None else spread[part])
+            for (f, x), part in zip(self._columns_of(X), self._slices, strict=True)
+        ]
         distances = np.column_stack([distance for distance, _ in pieces])
         nearest = np.argmin(distances, axis=1)
         gradient = np.concatenate(
@@ -108,8 +112,28 @@ class Product(Domain):
             np.concatenate([p.above for p in pieces], axis=1),
         )
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
-        pieces = [f.barrier(potential, x) for f, x in self._columns_of(X)]
+    @property
+    def n_slacks(self) -> int:
+        return sum(f.n_slacks for f in self.factors)
+
+    def slacks(self, X: Array) -> Array:
+        return np.concatenate([f.slacks(x) for f, x in self._columns_of(X)], axis=1)
+
+    @property
+    def unlimited(self) -> Mask:
+        return np.concatenate([f.unlimited for f in self.factors])
+
+    def _units_of(self, units: Units | None) -> list[Units | None]:
+        if units is None:
+            return [None] * len(self.factors)
+        cuts = np.cumsum([f.n_slacks for f in self.factors])[:-1]
+        return [
+            Units(own, units.spread[part]) for own, part in zip(np.split(units.slacks, cuts), self._slices, strict=True)
+        ]
+
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        own = self._units_of(units)
+        pieces = [f.barrier(potential, x, u) for (f, x), u in zip(self._columns_of(X), own, strict=True)]
         sizes = tuple(f.dimension for f in self.factors)
         return BarrierHessian(
             Block(tuple(p.inverse for p in pieces), sizes),

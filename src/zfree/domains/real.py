@@ -9,8 +9,9 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.domains.base import BarrierHessian, check_affine
 from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.units import Units
 from zfree.domains.validation import check_dimension
-from zfree.fields import Scalar
+from zfree.fields import Diagonal, Scalar
 from zfree.potentials import SlackPotential
 
 
@@ -18,8 +19,9 @@ from zfree.potentials import SlackPotential
 class RealSpace(Polyhedral):
     """ℝᵈ, no constraint at all.
 
-    It has no facet for a barrier to act on; as on every direction that no facet limits, the potential there is
-    ½‖x‖², whose generator is the identity: Hyvärinen's original score matching (the paper's first corollary).
+    It has no facet for a barrier to act on; as in every direction that no facet limits, the potential there is ½ Σ (x_j/τ_j)² with
+    τ_j the spread of the columns, so that D is diagonal and constant. In raw units it is ½‖x‖², whose generator is the identity:
+    Hyvärinen's original score matching (the paper's first corollary).
     """
 
     d: int
@@ -45,9 +47,12 @@ class RealSpace(Polyhedral):
     def interior_point(self) -> Array:
         return np.zeros(self.d)
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         n = X.shape[0]
-        return BarrierHessian(Scalar(np.ones(n), self.d), np.zeros_like(X), lambda: np.zeros(n))
+        if units is None:
+            return BarrierHessian(Scalar(np.ones(n), self.d), np.zeros_like(X), lambda: np.zeros(n))
+        variances = np.broadcast_to(units.spread**2, X.shape)
+        return BarrierHessian(Diagonal(variances), np.zeros_like(X), lambda: np.full(n, -np.log(variances[0]).sum()))
 
     def affine_image(self, B: Array, c: Array) -> RealSpace:
         check_affine(B, c, self.d)

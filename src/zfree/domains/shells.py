@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array, Index
 from zfree.domains.ball import Ball
 from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
-from zfree.domains.spherical import Spherical
+from zfree.domains.spherical import Spherical, common_unit
+from zfree.domains.units import Units
 from zfree.domains.validation import as_vector
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.potentials import SlackPotential
@@ -88,19 +89,20 @@ class Shells(Spherical):
     def margins(self, X: Array) -> Array:
         return self._room(np.linalg.norm(X - self.center, axis=1))[0][:, None]
 
-    def margin_scales(self) -> Array:
-        return self.radii[-1:]
+    def margin_scales(self, X: Array) -> Array:
+        return self.radii[-1:] + np.linalg.norm(self.center)
 
     def interior_point(self) -> Array:
         point = self.center.copy()
         point[0] += self._halfway[-1]
         return point
 
-    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
+    def boundary_distance(self, X: Array, spread: Array | None = None) -> tuple[Array, Array]:
         offset = X - self.center
         r = np.linalg.norm(offset, axis=1)
         room, slope = self._room(r)
-        return room, (slope / np.where(r > 0, r, 1.0))[:, None] * offset
+        unit = common_unit(spread)
+        return room / unit, (slope / (unit * np.where(r > 0, r, 1.0)))[:, None] * offset
 
     def sections(self, X: Array) -> Sections:
         offset = X - self.center
@@ -118,7 +120,14 @@ class Shells(Spherical):
         back = np.where(meets, beyond / (size + np.sqrt(np.where(meets, square - beyond, 1.0))), far)
         return Sections(np.where(offset > 0, back, ahead), np.where(offset > 0, ahead, back))
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
+    @property
+    def n_slacks(self) -> int:
+        return 0
+
+    def slacks(self, X: Array) -> Array:
+        return np.zeros((len(X), 0))  # no barrier, no slacks
+
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         raise self._no_barrier()
 
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:

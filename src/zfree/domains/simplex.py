@@ -11,20 +11,21 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array, Mask, row_sums
 from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
 from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.units import Units
 from zfree.domains.validation import check_dimension
 from zfree.errors import DataError, SpecificationError
 from zfree.fields import DiagonalPlusRankOne
 from zfree.potentials import SlackPotential
 
 
-def _parts_barrier(potential: SlackPotential, parts: Array) -> BarrierHessian:
+def _parts_barrier(potential: SlackPotential, parts: Array, units: Units | None) -> BarrierHessian:
     r"""Barrier of k parts that sum to one, as a matrix on all k of them.
 
     In the chart that drops any one part, :math:`H = \mathrm{diag}(\psi'') + \psi''_0 11^\top`. Mapped back to all parts its
     inverse is :math:`\mathrm{diag}(w) - w w^\top / W` with :math:`w = 1/\psi''`, :math:`W = \sum w`, whichever part was
     dropped; so are :math:`\log\det H = \sum\log\psi'' + \log W` and the gradient below, along the simplex.
     """
-    w, log_curvature, ratio = potential.terms(parts)
+    w, log_curvature, ratio = potential.terms_in(parts, None if units is None else units.slacks)
     total = row_sums(w)
     inverse = DiagonalPlusRankOne(w, -1.0 / total, w)
     gradient = ratio * (1.0 - w / total[:, None])
@@ -61,8 +62,8 @@ class SolidSimplex(Polyhedral):
     def interior_point(self) -> Array:
         return np.full(self.d, 1.0 / (self.d + 1))
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
-        parts = _parts_barrier(potential, self.slacks(X))
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        parts = _parts_barrier(potential, self.slacks(X), units)
         inverse = parts.inverse
         assert isinstance(inverse, DiagonalPlusRankOne)
         d = self.d
@@ -143,7 +144,7 @@ class Simplex(Domain):
         room = self.tolerance - np.abs(sums - 1.0)
         return np.concatenate([X, np.where((room >= 0) & (sums > 0), 1.0, np.minimum(room, -1e-9))], axis=1)
 
-    def margin_scales(self) -> Array:
+    def margin_scales(self, X: Array) -> Array:
         return np.ones(self.d + 1)
 
     def holds_all(self, X: Array) -> bool:
@@ -156,9 +157,10 @@ class Simplex(Domain):
     def interior_point(self) -> Array:
         return np.full(self.d, 1.0 / self.d)
 
-    def boundary_distance(self, X: Array) -> tuple[Array, Array]:
+    def boundary_distance(self, X: Array, spread: Array | None = None) -> tuple[Array, Array]:
         """Euclidean distance in the chart S^(d−1), with the gradient in the chart's coordinates embedded back."""
-        distance, gradient = SolidSimplex(self.d - 1).boundary_distance(X[:, self._kept])
+        kept = None if spread is None else spread[self._kept]
+        distance, gradient = SolidSimplex(self.d - 1).boundary_distance(X[:, self._kept], kept)
         full = np.zeros_like(X)
         full[:, self._kept] = gradient
         return distance, full
@@ -170,8 +172,15 @@ class Simplex(Domain):
         below[:, self._kept], above[:, self._kept] = inner
         return Sections(below, above)
 
-    def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
-        return _parts_barrier(potential, X)
+    @property
+    def n_slacks(self) -> int:
+        return self.d
+
+    def slacks(self, X: Array) -> Array:
+        return X
+
+    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        return _parts_barrier(potential, X, units)
 
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
         """Along directions that keep the sum, the parts are their own slacks."""

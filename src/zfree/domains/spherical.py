@@ -69,3 +69,8 @@ class Spherical(Domain):
                 f"Transform the data instead, fit on {self!r} and map the estimate back."
             )
         return float(np.sqrt(scale)), B @ self.center + c
+
+
+def common_unit(spread: Array | None) -> float:
+    """One unit for all columns, as spheres need it: the geometric mean."""
+    return 1.0 if spread is None else float(np.exp(np.log(spread).mean()))

@@ -17,6 +17,7 @@ from zfree.errors import (
     DataError,
     InconsistentGeneratorWarning,
     InfiniteVarianceWarning,
+    UnitsWarning,
     warn,
 )
 from zfree.estimators.boundary import keep_inside
@@ -39,6 +40,9 @@ from zfree.moments import Problem
 from zfree.samplers import sample_langevin
 from zfree.solvers import Restriction
 from zfree.threads import blas_threads_for
+
+IMBALANCE = 100.0
+"""How many times too much some slacks may count, because of their units, before a fit says so."""
 
 
 class Data(NamedTuple):
@@ -121,7 +125,8 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                     result = self._estimate(problem, restriction, notes)
                     if selection is not None and problem.domain.has_boundary and not self.ridge:
                         result = with_j_test(result, problem, restriction, self.ridge)
-            result = self._remark_on_estimate(self._remark_on_boundary(result, problem, restriction))
+            result = self._remark_on_boundary(self._remark_on_units(result, problem), problem, restriction)
+            result = self._remark_on_estimate(result)
         self.result_ = replace(result, selection=selection)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
@@ -135,6 +140,20 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
             restriction = restriction.combine(Restriction.from_names(fixed, model.names), model.names)
         self._check_size(data, model, restriction)
         return Problem(model, Identity(), data.domain, data.X, data.weight), restriction
+
+    @staticmethod
+    def _remark_on_units(result: FitResult, problem: Problem) -> FitResult:
+        """Say so when a generator that takes slacks and columns as written is far from the units of the data."""
+        assert problem.units is not None
+        factor = result.generator.imbalance(problem.domain, problem.units, problem.model.is_separable)
+        if factor <= IMBALANCE:
+            return result
+        note = (
+            f"{result.generator!r} takes slacks and columns as they are written; on these data some count {factor:.1g} times too much, and "
+            'the estimate depends on the units. Pass scale="natural", or bring the columns to one scale.'
+        )
+        warn(note, UnitsWarning)
+        return result.with_note(note)
 
     @staticmethod
     def _remark_on_boundary(result: FitResult, problem: Problem, restriction: Restriction) -> FitResult:
@@ -181,8 +200,10 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         rows, weight, note = keep_inside(domain, array, weight, names, boundary, self.boundary_eps)
         if note:
             warn(note, BoundaryRowsWarning)
-        if weight is not None and weight.any() and not weight.all():
-            rows, weight = rows[weight > 0], weight[weight > 0]  # a row without weight is no row
+        if weight is not None and weight.any():
+            weight = weight / weight.max()  # weights have no unit
+            if not weight.all():
+                rows, weight = rows[weight > 0], weight[weight > 0]  # a row without weight is no row
         return self._in_chart(Data(rows, weight, names, domain)), note
 
     def _in_chart(self, data: Data) -> Data:

@@ -75,7 +75,7 @@ def choose_generator(
     if isinstance(asked, str):
         remark = "known to be maximum likelihood"
         if not problem.domain.has_boundary:
-            known, remark = Identity(), "the family has one member where there is no boundary"
+            known, remark = Identity(scale="natural"), "the family has one member where there is no boundary"
         if known is not None:
             trial = Trial(known, float("nan"), float(len(problem.X)))
             return known, Selection(known, float("nan"), (trial,), "theory", remark)
@@ -118,6 +118,12 @@ def companions(leader: Generator, domain: Domain, heavy_tailed: bool) -> list[Ge
     """
     if not domain.is_convex:
         return [SectionDistance("x^2"), *(g for g in _distances(domain) if g != leader)]
-    p, gamma = (leader.power, leader.det_power) if isinstance(leader, Barrier) else (1.0, 0.0)
+    family = leader if isinstance(leader, Barrier) and leader.power is not None else Barrier(1.0, 0.0)
     step = 0.3 if heavy_tailed else 0.6
-    return [Barrier(round(p - step, 4), gamma), Barrier(round(p - 0.2, 4), round(gamma + 0.25, 4))]
+    return [beside(family, -step), beside(family, -0.2, 0.25)]
+
+
+def beside(member: Barrier, power: float, det_power: float = 0.0) -> Barrier:
+    """The member of the family this far from another one, in the same units."""
+    assert member.power is not None
+    return replace(member, power=round(member.power + power, 4), det_power=round(member.det_power + det_power, 4))

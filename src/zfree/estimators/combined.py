@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from zfree.errors import MisfitWarning, SingularMomentsError, SpecificationError, warn
-from zfree.estimators.choice import companions
+from zfree.estimators.choice import beside, companions
 from zfree.generators import Barrier, Combined, Generator
 from zfree.inference import FitResult, JTest, Search, Target, as_result, combine, estimate, j_test, prepare, stack
 from zfree.moments import Problem
@@ -77,11 +77,13 @@ def _opponents(problem: Problem) -> list[Generator]:
     """
     leader = problem.generator
     domain = problem.domain
-    if not problem.model.heavy_tailed or not isinstance(leader, Barrier) or not domain.is_convex:
+    in_family = isinstance(leader, Barrier) and leader.power is not None
+    if not problem.model.heavy_tailed or not in_family or not domain.is_convex:
         return [leader, companions(leader, domain, heavy_tailed=False)[0]]
+    assert isinstance(leader, Barrier)
     if problem.model.boundary_orders(np.ones(problem.model.n_parameters)) == ():
-        return [leader, Barrier(round(leader.power + 0.3, 4), leader.det_power)]  # no such limit, only tails far out
-    return [Barrier(round(leader.power - shift, 4), leader.det_power) for shift in (0.6, 0.9)]
+        return [leader, beside(leader, 0.3)]  # no such limit, only tails far out
+    return [beside(leader, -0.6), beside(leader, -0.9)]
 
 
 def _judged(result: FitResult, test: JTest) -> FitResult:

@@ -55,7 +55,7 @@ class Exponent(Experiment):
         setting = self.setting()
         X = setting.draw(self.size, self.stream(*key))
         sweep = {
-            label: [setting.errors_with(Barrier(p, gamma), X) for p in self.exponents]
+            label: [setting.errors_with(Barrier(p, gamma, scale="raw"), X) for p in self.exponents]
             for gamma, label in GAMMAS.items()
         }
         return {"sweep": sweep, "errors": setting.errors((BASELINE, AUTO), X)}

@@ -77,12 +77,12 @@ class Limit(Experiment):
         neighbourhood, moves, weight = self._neighbourhood(kind, size)
         flow = flow_gradient(model, theta, domain, X, neighbourhood, moves, weight)
         constant = mixing_constant(d) if kind == "hard, λ = C₆/C₃" else 1.0
-        limit = matching_gradient(model, theta, domain, X, Barrier(self.power), constant)
+        limit = matching_gradient(model, theta, domain, X, Barrier(self.power, scale="raw"), constant)
         return {"error": float(np.linalg.norm(flow - limit) / np.linalg.norm(limit))}
 
     def _neighbourhood(self, kind: str, size: float) -> tuple[Neighbourhood, Array, Array]:
         if kind == "soft":
-            return SoftNeighbourhood(Barrier(self.power), size), *gaussian_nodes(DIMENSION)
+            return SoftNeighbourhood(Barrier(self.power, scale="raw"), size), *gaussian_nodes(DIMENSION)
         return BregmanBall(Power(self.power), size, proper=kind == "hard, λ = 1"), *ball_nodes()
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:

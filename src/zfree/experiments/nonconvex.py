@@ -56,7 +56,7 @@ class NonConvex(Experiment):
         """Rows of the table: where to fit and with what."""
         domain = self.domain()
         return {
-            HULL: (domain.hull, Barrier.log()),
+            HULL: (domain.hull, Barrier.log(scale="raw")),
             TRUNCATED: (domain, BoundaryDistance()),
             SMOOTH: (domain, smooth_weight(domain)),
             AUTO: (domain, "auto"),
@@ -129,7 +129,7 @@ class NonConvex(Experiment):
         """The boundary term by quadrature, for the paper's standard Gaussian and for one off the centre."""
         domain, identity = self.domain(), np.eye(3)
         means = {"centred": np.zeros(3), "mean (0.3, 0, 0)": np.array([0.3, 0.0, 0.0])}
-        terms = {name: boundary_term(domain, Barrier.log(), mean, identity) for name, mean in means.items()}
+        terms = {name: boundary_term(domain, Barrier.log(scale="raw"), mean, identity) for name, mean in means.items()}
         numbers = []
         for name, term in terms.items():
             title = f"Boundary term of the hull estimator for K = I, {name}"

@@ -7,6 +7,7 @@ from zfree.generators.combined import Combined
 from zfree.generators.custom import Custom
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
 from zfree.generators.named import NAMED, named
+from zfree.generators.scale import Scale
 
 __all__ = [
     "NAMED",
@@ -19,6 +20,7 @@ __all__ = [
     "Generator",
     "GeneratorValue",
     "Identity",
+    "Scale",
     "SectionDistance",
     "Vanishing",
     "named",

@@ -8,29 +8,37 @@ from numbers import Real
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.domains import BarrierHessian, Domain
+from zfree.domains import BarrierHessian, Domain, Units
 from zfree.errors import NotConvexError, SpecificationError
 from zfree.fields import Dense
-from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
+from zfree.generators.base import Decay, GeneratorValue, Vanishing
+from zfree.generators.scale import Scale, ScaledGenerator, ratio_of_sizes
 from zfree.potentials import ConvexFunction, Power, SlackPotential
 
 
 @dataclass(frozen=True)
-class Barrier(Generator):
+class Barrier(ScaledGenerator):
     r""":math:`G_{\phi,\gamma} = \det(H_\phi)^{-\gamma} H_\phi^{-1}` for a convex potential φ built from the domain's slacks.
 
     Parameters
     ----------
-    power : float
-        p of :math:`\psi''(s) = s^{p-2}`: 4/3 is the paper's φ₁, 1 its entropy φ₂, 0 its log barrier φ₃.
+    power : float, optional
+        p of :math:`\psi''(s) = s^{p-2}`: 4/3 (the default) is the paper's φ₁, 1 its entropy φ₂, 0 its log barrier φ₃.
     det_power : float
         γ. One half is the paper (eq. 9); 0 drops the determinant, and then p = 1 and p = 0 on the orthant are the weights
         h(x) = x and h(x) = x² of Yu, Drton and Shojaie (2019).
     potential : SlackPotential or ConvexFunction, optional
-        Another φ; `power` is then ignored.
+        Another φ, instead of a power.
+    scale : {"natural", "raw"} or Units
+        ``"natural"``: :math:`\phi = \sum_k \psi(s_k/\sigma_k)` with σ_k the mean of slack k over the rows, and in directions that no facet limits the
+        columns' variances as the unit. The estimate then does not depend on how the domain is written, nor on the units of the columns.
+        ``"raw"``: :math:`\phi = \sum_k \psi(s_k)` as the paper has it, slacks as they are written. :class:`~zfree.Units`: those of some data set.
 
     Notes
     -----
+    With a power, natural units multiply the term of slack k in H by :math:`\sigma_k^{-p}`: none at p = 0, where both scales are one. A
+    :class:`ConvexFunction` has no slacks and is always taken as it is written.
+
     For every φ in C³ and every γ
 
     .. math:: \nabla\cdot G_{\phi,\gamma} = -(1+\gamma)\, G_{\phi,\gamma} \nabla\log\det H_\phi ,
@@ -44,41 +52,82 @@ class Barrier(Generator):
     Barrier(power=1, det_power=0.5)
     """
 
-    power: float = 4 / 3
+    power: float | None = None
     det_power: float = 0.5
     potential: SlackPotential | ConvexFunction | None = None
+    scale: Scale = "natural"
 
     intrinsic = True
 
     def __post_init__(self) -> None:
+        if self.potential is None:
+            object.__setattr__(self, "power", 4 / 3 if self.power is None else self.power)
+        elif self.power is not None:
+            raise SpecificationError(
+                f"a barrier has a power or a potential: leave out power={self.power!r} or potential=."
+            )
+        elif isinstance(self.potential, Power):  # one object, however it is spelled
+            object.__setattr__(self, "power", self.potential.p)
+            object.__setattr__(self, "potential", None)
+        elif not isinstance(self.potential, SlackPotential | ConvexFunction):
+            raise SpecificationError(
+                f"potential must be a Power, a SlackFunction or a ConvexFunction, got {self.potential!r}. "
+                "Wrap a function of one point: zf.ConvexFunction(f)."
+            )
+        self._check_scale()
         if not isinstance(self.det_power, Real) or not np.isfinite(self.det_power):
             raise SpecificationError(f"det_power must be a finite number, got {self.det_power!r}.")
         self._phi()
 
     def __repr__(self) -> str:
-        phi = f"power={self.power:.6g}" if self.potential is None else f"potential={self.potential!r}"
-        return f"Barrier({phi}, det_power={self.det_power:.6g})"
+        phi = f"potential={self.potential!r}" if self.power is None else f"power={self.power:.6g}"
+        return f"Barrier({phi}, det_power={self.det_power:.6g}{self._scale_text('natural')})"
 
     @classmethod
-    def entropy(cls, det_power: float = 0.5) -> Barrier:
+    def entropy(cls, det_power: float = 0.5, scale: Scale = "natural") -> Barrier:
         """p = 1, the paper's φ₂ = Σ s log s."""
-        return cls(1.0, det_power)
+        return cls(1.0, det_power, scale=scale)
 
     @classmethod
-    def log(cls, det_power: float = 0.5) -> Barrier:
+    def log(cls, det_power: float = 0.5, scale: Scale = "natural") -> Barrier:
         """p = 0, the paper's φ₃ = −Σ log s."""
-        return cls(0.0, det_power)
+        return cls(0.0, det_power, scale=scale)
 
     def _phi(self) -> SlackPotential | ConvexFunction:
-        return self.potential if self.potential is not None else Power(self.power)
+        if self.potential is not None:
+            return self.potential
+        assert self.power is not None
+        return Power(self.power)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         phi = self._phi()
-        hessian = _convex_hessian(phi, domain, X) if isinstance(phi, ConvexFunction) else domain.barrier(phi, X)
+        hessian = (
+            _convex_hessian(phi, domain, X)
+            if isinstance(phi, ConvexFunction)
+            else domain.barrier(phi, X, self._units_for(domain))
+        )
         inverse, grad_logdet, logdet = hessian
         gamma = self.det_power
         log_weight = -gamma * logdet() if gamma else np.zeros(len(X))
         return GeneratorValue(log_weight, inverse, -(1.0 + gamma) * inverse.apply(grad_logdet))
+
+    def _units_for(self, domain: Domain) -> Units | None:
+        units = self._units()
+        if units is not None and (units.slacks.size, units.spread.size) != (domain.n_slacks, domain.dimension):
+            raise SpecificationError(
+                f"the units are those of {units.slacks.size} slacks and {units.spread.size} columns; {domain!r} has "
+                f"{domain.n_slacks} and {domain.dimension}. Measure them there: zf.Units.of(domain, X)."
+            )
+        return units
+
+    def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
+        phi = self._phi()
+        apart = separable and domain.coordinate_facets() is not None  # a factor per column changes nothing
+        if not self.is_raw or isinstance(phi, ConvexFunction) or apart or not domain.is_convex:
+            return 1.0
+        # Raw slacks give facet k a weight of σ² ψ''(σ), and a free direction one of τ², relative to natural units.
+        facets = phi.terms(units.slacks).log_curvature() + 2.0 * np.log(units.slacks)
+        return ratio_of_sizes(np.concatenate([facets, 2.0 * np.log(units.spread[domain.unlimited])]))
 
     def decay(self, domain: Domain) -> Decay | None:
         phi = self._phi()
@@ -100,7 +149,7 @@ class Barrier(Generator):
             return Vanishing(True)
         why = (
             "its potential is not declared vanishing"
-            if self.potential is not None
+            if self.power is None
             else f"power {self.power:.6g} with det_power {self.det_power:.6g} does not decay (needs power < 2, det_power > −1)"
         )
         return Vanishing(False, why)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from zfree.arrays import Array
-from zfree.domains import Domain
+from zfree.arrays import Array, Index
+from zfree.domains import Domain, Units
 from zfree.fields import Dense, Field
 
 
@@ -56,6 +56,21 @@ class Generator(ABC):
     def decay(self, domain: Domain) -> Decay | None:
         """How fast D vanishes at the boundary of `domain`; None where that is not known."""
 
+    def in_units(self, units: Units) -> Self:
+        """The generator that measures in these units, if it was to measure in those of the data; itself otherwise."""
+        return self
+
+    def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
+        """How many times too much some slacks or columns count because of the units they are written in; 1 if they do not.
+
+        `separable` says that the model treats every column by itself.
+        """
+        return 1.0
+
+    def _for_columns(self, kept: Index) -> Self:
+        """The generator for some of the columns."""
+        return self
+
     def evaluate(self, domain: Domain, X: Array) -> GeneratorValue:
         """D and ∇·D in the coordinates of the data.
 
@@ -65,7 +80,7 @@ class Generator(ABC):
         chart = None if self.intrinsic else domain.chart
         if chart is None:
             return self.on_domain(domain, X)
-        inner = self.on_domain(chart.domain, chart.pull(X))
+        inner = self._for_columns(chart.kept).on_domain(chart.domain, chart.pull(X))
         C = chart.matrix
         dense = np.matmul(np.matmul(C, inner.field.dense()), C.T)
         return GeneratorValue(inner.log_weight, Dense(dense), inner.divergence @ C.T)

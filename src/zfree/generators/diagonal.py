@@ -8,20 +8,42 @@ from dataclasses import dataclass
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.domains import Domain
+from zfree.domains import Domain, Units
 from zfree.errors import SpecificationError
 from zfree.fields import Diagonal, Scalar
-from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
+from zfree.generators.base import Decay, GeneratorValue, Vanishing
+from zfree.generators.scale import Scale, ScaledGenerator, ratio_of_sizes
 from zfree.generators.weights import Weight, WeightLike, as_weight
 
 
 @dataclass(frozen=True)
-class Identity(Generator):
-    """D = I: Hyvärinen's score matching (2005). Consistent on the whole space only."""
+class Identity(ScaledGenerator):
+    """D = I: Hyvärinen's score matching (2005). Consistent on the whole space only.
+
+    Parameters
+    ----------
+    scale : {"raw", "natural"} or Units
+        ``"raw"`` is the identity in the columns as they are. ``"natural"`` is the identity in columns divided by their standard
+        deviations τ, D = diag(τ²): the estimate then does not depend on the units of the columns.
+    """
+
+    scale: Scale = "raw"
+
+    def __post_init__(self) -> None:
+        self._check_scale()
+
+    def __repr__(self) -> str:
+        return f"Identity({self._scale_text('raw').removeprefix(', ')})"
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         n, d = X.shape
-        return GeneratorValue(np.zeros(n), Scalar(np.ones(n), d), np.zeros_like(X))
+        spread = self._spread(d)
+        if spread is None:
+            return GeneratorValue(np.zeros(n), Scalar(np.ones(n), d), np.zeros_like(X))
+        return GeneratorValue(np.zeros(n), Diagonal(np.broadcast_to(spread**2, X.shape)), np.zeros_like(X))
+
+    def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
+        return ratio_of_sizes(2.0 * np.log(units.spread)) if self.is_raw and not separable else 1.0
 
     def decay(self, domain: Domain) -> Decay | None:
         return Decay(0.0, 0.0)
@@ -31,7 +53,7 @@ class Identity(Generator):
 
 
 @dataclass(frozen=True)
-class CoordinateWeight(Generator):
+class CoordinateWeight(ScaledGenerator):
     """D = diag(h(x_1), …, h(x_d)): Yu, Drton and Shojaie (2019); h = x² is Hyvärinen (2007).
 
     Parameters
@@ -44,32 +66,44 @@ class CoordinateWeight(Generator):
         Use min(h, cap) instead.
     floor : float
         Added to h, so that no point has a weight of nearly zero. For domains without a boundary: on one, D no longer vanishes.
+    scale : {"raw", "natural"} or Units
+        ``"raw"`` is the method as published, whose estimate depends on the units of the columns. ``"natural"`` applies it to columns
+        divided by their standard deviations τ: D_jj = τ_j² h(x_j/τ_j).
     """
 
     h: WeightLike = "x"
     derivative: Callable[[Array], Array] | None = None
     cap: float | None = None
     floor: float = 0.0
+    scale: Scale = "raw"
 
     def __post_init__(self) -> None:
         self._weight()
+        self._check_scale()
 
     def __repr__(self) -> str:
-        return f"CoordinateWeight({self._weight().name})"
+        return f"CoordinateWeight({self._weight().name}{self._scale_text('raw')})"
 
     def _weight(self) -> Weight:
         return as_weight(self.h, self.derivative, self.cap, self.floor)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
-        weight = self._weight()
-        value = np.asarray(weight.value(X), dtype=float)
+        weight, spread = self._weight(), self._spread(X.shape[1])
+        scaled = X if spread is None else X / spread
+        value = np.asarray(weight.value(scaled), dtype=float)
         if not np.all(value > 0):
             row, column = np.argwhere(~(value > 0))[0]
             raise SpecificationError(
                 f"the weight {weight.name} must be positive inside the domain, but h({X[row, column]:.6g}) = "
                 f"{value[row, column]:.6g} (column {column}). Use a weight that fits {domain!r}, or a Barrier."
             )
-        return GeneratorValue(np.zeros(len(X)), Diagonal(value), np.asarray(weight.derivative(X), dtype=float))
+        slope = np.asarray(weight.derivative(scaled), dtype=float)
+        if spread is not None:
+            value, slope = value * spread**2, slope * spread
+        return GeneratorValue(np.zeros(len(X)), Diagonal(value), slope)
+
+    def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
+        return ratio_of_sizes(np.log(units.spread)) if self.is_raw and not separable else 1.0
 
     def decay(self, domain: Domain) -> Decay | None:
         facets = domain.coordinate_facets()
@@ -92,7 +126,7 @@ class CoordinateWeight(Generator):
 
 
 @dataclass(frozen=True)
-class SectionDistance(Generator):
+class SectionDistance(ScaledGenerator):
     """D = diag(h(ρ_j(x))), ρ_j the distance from x_j to the nearer end of its own section of the domain.
 
     Yu, Drton and Shojaie (2021; for compositions, "GSM CD", 2024): move coordinate j alone until it leaves the domain.
@@ -104,31 +138,41 @@ class SectionDistance(Generator):
     derivative : callable, optional
     cap : float, optional
         Use min(h, cap); needed for nothing, but common where sections are long.
+    scale : {"raw", "natural"} or Units
+        As in :class:`CoordinateWeight`.
     """
 
     h: WeightLike = "x"
     derivative: Callable[[Array], Array] | None = None
     cap: float | None = None
+    scale: Scale = "raw"
 
     def __post_init__(self) -> None:
         self._weight()
+        self._check_scale()
 
     def __repr__(self) -> str:
-        return f"SectionDistance({self._weight().name})"
+        return f"SectionDistance({self._weight().name}{self._scale_text('raw')})"
 
     def _weight(self) -> Weight:
         return as_weight(self.h, self.derivative, self.cap)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         below, above = domain.sections(X)
-        distance = np.minimum(below, above)
+        spread = self._spread(X.shape[1])
+        unit = np.ones(X.shape[1]) if spread is None else spread
+        distance = np.minimum(below, above) / unit
         endless = np.isinf(distance)
         # A coordinate that never leaves the domain needs no weight at all.
         finite = np.where(endless, 1.0, distance)
         weight = self._weight()
         value = np.where(endless, 1.0, weight.value(finite))
         slope = np.where(below < above, 1.0, -1.0) * weight.derivative(finite)
-        return GeneratorValue(np.zeros(len(X)), Diagonal(value), np.where(endless, 0.0, slope))
+        return GeneratorValue(np.zeros(len(X)), Diagonal(unit**2 * value), unit * np.where(endless, 0.0, slope))
+
+    def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
+        apart = separable and domain.coordinate_facets() is not None
+        return ratio_of_sizes(np.log(units.spread)) if self.is_raw and not apart else 1.0
 
     def decay(self, domain: Domain) -> Decay | None:
         order = self._weight().order(0.0)

@@ -13,9 +13,9 @@ from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistanc
 
 NAMED: Mapping[str, Generator] = MappingProxyType(
     {
-        "phi1": Barrier(power=4 / 3),
-        "phi2": Barrier.entropy(),
-        "phi3": Barrier.log(),
+        "phi1": Barrier(power=4 / 3, scale="raw"),
+        "phi2": Barrier.entropy(scale="raw"),
+        "phi3": Barrier.log(scale="raw"),
         "hyvarinen-2005": Identity(),
         "hyvarinen-2007": CoordinateWeight("x^2"),
         "h1": CoordinateWeight("x"),

@@ -79,4 +79,5 @@ def as_result(
         working_theta=theta,
         working_covariance=covariance,
         notes=notes,
+        units=problem.units,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import chdtrc, ndtri
 
 from zfree.arrays import Array, Mask
-from zfree.domains import Domain
+from zfree.domains import Domain, Units
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
@@ -88,6 +88,8 @@ class FitResult:
         Goodness of fit, when more than one generator was looked at.
     combination : Combination or None
         How several generators were combined.
+    units : Units
+        What a generator with ``scale="natural"`` measured in: typical sizes of slacks and columns over the rows.
     """
 
     theta: Array
@@ -105,6 +107,7 @@ class FitResult:
     selection: Selection | None = None
     j_test: JTest | None = None
     combination: Combination | None = None
+    units: Units | None = None
 
     def __post_init__(self) -> None:
         for array in (self.theta, self.covariance, self.free, self.working_theta, self.working_covariance):
@@ -192,7 +195,7 @@ class FitResult:
 
     def scores(self, X: Array, *, log_scale: float = 0.0) -> Array:
         """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale."""
-        problem = Problem(self.model, self.generator, self.domain, np.asarray(X, dtype=float))
+        problem = Problem(self.model, self.generator, self.domain, np.asarray(X, dtype=float), units=self.units)
         return np.concatenate([rows.scores(self.working_theta, log_scale) for rows in problem.rows()])
 
     def score(self, X: Array, *, log_scale: float = 0.0) -> float:

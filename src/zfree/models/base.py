@@ -115,6 +115,11 @@ class Model(ABC):
         return {}
 
     @property
+    def is_separable(self) -> bool:
+        """Whether every parameter belongs to one column, so that with a diagonal D the columns are fitted apart."""
+        return False
+
+    @property
     def heavy_tailed(self) -> bool:
         """Whether tails are exponential or heavier, so that a generator that grows fast far out rests on few rows."""
         return False

@@ -105,6 +105,10 @@ class PairwiseModel(Model):
         return out
 
     @property
+    def is_separable(self) -> bool:
+        return bool(np.all(self.rows == self.cols))
+
+    @property
     def heavy_tailed(self) -> bool:
         return self.a < 1.0
 

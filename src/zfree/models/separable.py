@@ -20,6 +20,8 @@ class SeparableModel(Model):
     Arrays over parameters are kept as (kinds, d, N), in the memory order of the data: no row is ever gathered.
     """
 
+    is_separable = True
+
     kinds: ClassVar[tuple[str, ...]]
     """Names of the functions t_k; parameters are ordered by kind, then by column."""
 

@@ -128,7 +128,7 @@ class EnergyModel(UnnormalisedDensity):
             raise SpecificationError(
                 f"validation = {self.validation!r} holds out {held} of {len(rows)} rows; some are needed on either side."
             )
-        generator = as_generator(self.generator, self.domain_)
+        generator = as_generator(self.generator, self.domain_, rows)
         unit = log_unit(generator, self.domain_, rows)
         train, held_out = (
             self._batch(rows[part], generator, unit, seed)

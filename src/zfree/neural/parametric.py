@@ -96,7 +96,7 @@ class ParametricModel(UnnormalisedDensity):
         """Minimise the exact scoring rule over the rows of `X` in double precision."""
         rows = self._rows(X, reset=True)
         start = self._start()
-        generator = as_generator(self.generator, self.domain_)
+        generator = as_generator(self.generator, self.domain_, rows)
         rule = _Rule(self.energy, self._shapes, rows, Weight.at(generator, self.domain_, rows))
         rng = np.random.default_rng(self.random_state)
         best = None

@@ -199,7 +199,7 @@ class _Target:
     def __init__(self, log_density: LogDensity, domain: Domain, generator: Generator | None) -> None:
         self._log_density, self._given, self._chart = log_density, domain, domain.chart
         self._domain = domain if self._chart is None else self._chart.domain
-        default = Barrier(1.0, det_power=0.0) if self._domain.is_convex else BoundaryDistance()
+        default = Barrier(1.0, det_power=0.0, scale="raw") if self._domain.is_convex else BoundaryDistance()
         self._generator = generator or default
 
     def out(self, X: Array) -> Array:

@@ -1,0 +1,78 @@
+r"""The size of things on these data: what makes a weight independent of how a set is written and of the units of its columns.
+
+A facet can be written :math:`a\cdot x < b` or :math:`1000\,a\cdot x < 1000\,b`, and a column given in grams or in kilograms. Neither may
+change an estimate, so every slack and every column is measured in a unit taken from the rows:
+
+- slack k in units of its mean over the rows, :math:`\sigma_k = \bar s_k`. It is positive, one pass over the rows gives it, it follows the
+  facet when that is rescaled, and it says how much room the data really have, which the width of the set does not;
+- column j in units of its standard deviation, :math:`\tau_j`, where no facet limits a direction.
+
+The rows enter the weight only through these averages. The expectation of the estimating function is zero for every fixed unit, so to first
+order their randomness does not touch the estimate, and the sandwich covariance stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zfree.arrays import Array, Index, row_chunks
+
+if TYPE_CHECKING:
+    from zfree.domains.base import Domain
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Typical sizes on one data set.
+
+    Attributes
+    ----------
+    slacks : ndarray of shape (m,)
+        Mean of each slack of the domain over the rows, in the order of :meth:`Domain.slacks <zfree.Domain.slacks>`.
+    spread : ndarray of shape (d,)
+        Standard deviation of each column (its size, or one, for a column that does not vary).
+
+    Examples
+    --------
+    >>> import numpy as np, zfree as zf
+    >>> zf.Units.of(zf.Box([0.0], [1.0]), np.array([[0.2], [0.4]])).slacks
+    array([0.3, 0.7])
+    """
+
+    slacks: Array
+    spread: Array
+
+    def __post_init__(self) -> None:
+        for array in (self.slacks, self.spread):
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        return f"Units({self.slacks.size} slacks, {self.spread.size} columns)"
+
+    @classmethod
+    def of(cls, domain: Domain, X: Array, weight: Array | None = None) -> Units:
+        """Measure the rows of `X`, all strictly inside `domain`, each with its weight."""
+        total, slack_sum = 0.0, np.zeros(domain.n_slacks)
+        first, second = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        shift = X[0]  # any row keeps the digits of a column far from zero
+        for part in row_chunks(len(X), 2 * X.shape[1]):
+            rows = X[part]
+            w = np.ones(len(rows)) if weight is None else weight[part]
+            moved = rows - shift
+            total += float(w.sum())
+            slack_sum += w @ domain.slacks(rows)
+            first += w @ moved
+            second += w @ (moved * moved)
+        mean = first / total
+        spread = np.sqrt(np.maximum(second / total - mean * mean, 0.0))
+        size = np.abs(shift + mean)
+        # A column that does not vary beyond rounding has no spread; its size is the next best unit.
+        spread = np.where(spread > 1e-12 * size, spread, np.where(size > 0, size, 1.0))
+        return cls(slack_sum / total, spread)
+
+    def columns(self, kept: Index | slice) -> Units:
+        """The units of some of the columns, for weights that know nothing of slacks."""
+        return Units(np.zeros(0), self.spread[kept])

@@ -1,0 +1,71 @@
+"""In which units a generator measures slacks and columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from zfree.arrays import Array, Index
+from zfree.domains import Units
+from zfree.errors import SpecificationError
+from zfree.generators.base import Generator
+
+Scale = Literal["natural", "raw"] | Units
+"""``"natural"``: in units of the data that are fitted. ``"raw"``: as written. Or the units of some data set, to hold them fixed."""
+
+
+class ScaledGenerator(Generator):
+    """A generator that can measure in the units of the data (:class:`~zfree.Units`)."""
+
+    scale: Scale
+
+    def _check_scale(self) -> None:
+        if not isinstance(self.scale, Units) and self.scale not in ("natural", "raw"):
+            raise SpecificationError(
+                f'scale must be "natural" (units of the data), "raw" (as written) or zf.Units.of(domain, X), got {self.scale!r}.'
+            )
+
+    def in_units(self, units: Units) -> Self:
+        return _with_scale(self, units) if isinstance(self.scale, str) and self.scale == "natural" else self
+
+    def _for_columns(self, kept: Index) -> Self:
+        return _with_scale(self, self.scale.columns(kept)) if isinstance(self.scale, Units) else self
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether slacks and columns count as they are written."""
+        return isinstance(self.scale, str) and self.scale == "raw"
+
+    def _units(self) -> Units | None:
+        """The units to measure in; None for none."""
+        if isinstance(self.scale, Units):
+            return self.scale
+        if self.is_raw:
+            return None
+        raise SpecificationError(
+            f"{self!r} measures in units of the data, and no data were said: evaluate "
+            'generator.in_units(zf.Units.of(domain, X)), or pass scale="raw" for the formula as it is written.'
+        )
+
+    def _spread(self, d: int) -> Array | None:
+        units = self._units()
+        if units is not None and units.spread.size != d:
+            raise SpecificationError(f"the units are those of {units.spread.size} columns, the data have {d}.")
+        return None if units is None else units.spread
+
+    def _scale_text(self, default: str) -> str:
+        """The scale as the last argument of a constructor, where it is not the default."""
+        if isinstance(self.scale, Units):
+            return f", scale={self.scale!r}"
+        return "" if self.scale == default else f", scale={self.scale!r}"
+
+
+def _with_scale(generator: Any, units: Units) -> Any:
+    return replace(generator, scale=units)
+
+
+def ratio_of_sizes(logs: Array) -> float:
+    """exp of the range: how many times the largest is the smallest."""
+    return float(np.exp(np.minimum(np.ptp(logs), 700.0))) if logs.size else 1.0
