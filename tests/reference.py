@@ -11,19 +11,39 @@ from zfree.domains.polyhedral import Polyhedral
 mp.mp.dps = 60
 
 
-def slack_hessian(domain, p, x):
-    """H of φ = Σ ψ(s_k) at one point of a polyhedral domain, plus ½‖·‖² along directions no facet limits."""
+RAW = None
+"""Slacks and columns as they are written."""
+
+
+def slack_hessian(domain, p, x, units=RAW):
+    """H of φ = Σ ψ(s_k/σ_k) at one point of a polyhedral domain, plus what the metric of the columns adds along directions no facet limits."""
     A, b = domain.inequalities
+    sigma = np.ones(len(b)) if units is RAW else units.slacks
+    spread = np.ones(x.size) if units is RAW else units.spread
     H = np.zeros((x.size, x.size), dtype=x.dtype)
-    for a, level in zip(A, b, strict=True):
-        H = H + (level - a @ x) ** (p - 2) * np.outer(a, a)
-    _, singular, rows = np.linalg.svd(A if len(A) else np.zeros((1, x.size)))
-    rank = int(np.sum(singular > 1e-12))
-    return H + rows[rank:].T @ rows[rank:]
+    for a, level, unit in zip(A, b, sigma, strict=True):
+        H = H + ((level - a @ x) / unit) ** (p - 2) * np.outer(a, a) / unit**2
+    return H + unseen_metric(A, spread).astype(x.dtype)
 
 
-def ball_hessian(domain, p, x):
-    """H of the shifted power of c² − ‖x − m‖², by differentiating its gradient."""
+def unseen_metric(A, spread):
+    """M − Aᵀ(A M⁻¹ Aᵀ)⁻¹A with M = diag(1/spread²), over a largest set of independent rows: the metric that no facet sees."""
+    rows = []
+    for a in A:
+        if np.linalg.matrix_rank(np.array([*rows, a / np.linalg.norm(a)]), tol=1e-9) > len(rows):
+            rows.append(a / np.linalg.norm(a))
+    M = mp.diag([mp.mpf(float(t)) ** -2 for t in spread])
+    if rows:
+        B = mp.matrix([[mp.mpf(float(v)) for v in row] for row in rows])
+        M = M - B.T * mp.inverse(B * mp.inverse(M) * B.T) * B
+    return np.array(M.tolist(), dtype=object)
+
+
+def ball_hessian(domain, p, x, units=RAW):
+    """H of the shifted power of (c² − ‖x − m‖²)/σ, by differentiating its gradient."""
+    sigma = 1.0 if units is RAW else units.slacks[0]
+    if units is not RAW:
+        return sigma**-p * ball_hessian(domain, p, x)  # φ(u/σ) is σ^(−p) φ(u) for a power, up to a constant
     c = domain.radius**2
 
     def gradient(y):
@@ -43,15 +63,35 @@ def derivative(f, x, step=TINY):
     return np.stack([(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(x.size, dtype=int)], axis=-1)
 
 
-def hessian(domain, p, x):
+def hessian(domain, p, x, units=RAW):
     if isinstance(domain, zf.Product):
-        blocks, start = np.zeros((x.size, x.size), dtype=x.dtype), 0
+        blocks, start, slack = np.zeros((x.size, x.size), dtype=x.dtype), 0, 0
         for factor in domain.factors:
-            part = slice(start, start + factor.dimension)
-            blocks[part, part] = hessian(factor, p, x[part])
-            start = part.stop
+            part, own = slice(start, start + factor.dimension), slice(slack, slack + factor.n_slacks)
+            inner = RAW if units is RAW else zf.Units(units.slacks[own].copy(), units.spread[part].copy())
+            blocks[part, part] = hessian(factor, p, x[part], inner)
+            start, slack = part.stop, own.stop
         return blocks
-    return slack_hessian(domain, p, x) if isinstance(domain, Polyhedral) else ball_hessian(domain, p, x)
+    if isinstance(domain, Polyhedral):
+        return slack_hessian(domain, p, x, units)
+    assert isinstance(domain, zf.Ball), f"no reference for {domain!r}"
+    return ball_hessian(domain, p, x, units)
+
+
+def chart_units(domain, units):
+    """Units in the order of the chart's own slacks: on a simplex the kept parts, then the dropped one."""
+    if isinstance(domain, zf.Product):
+        slacks, spreads, start, slack = [], [], 0, 0
+        for factor in domain.factors:
+            part, own = slice(start, start + factor.dimension), slice(slack, slack + factor.n_slacks)
+            inner = chart_units(factor, zf.Units(units.slacks[own].copy(), units.spread[part].copy()))
+            slacks, spreads = [*slacks, inner.slacks], [*spreads, inner.spread]
+            start, slack = part.stop, own.stop
+        return zf.Units(np.concatenate(slacks), np.concatenate(spreads))
+    if domain.chart is None:
+        return units
+    kept = domain.chart.kept
+    return zf.Units(np.r_[units.slacks[kept], np.delete(units.slacks, kept)], units.spread[kept])
 
 
 def exact(x):
@@ -59,9 +99,9 @@ def exact(x):
     return np.array([mp.mpf(float(v)) for v in x], dtype=object)
 
 
-def barrier_matrix(domain, p, gamma, x):
+def barrier_matrix(domain, p, gamma, x, units=RAW):
     """G = det(H)^(−γ) H⁻¹ at one point, in the precision of `x`."""
-    H = hessian(domain, p, x)
+    H = hessian(domain, p, x, units)
     if x.dtype == float:
         return np.exp(-gamma * np.linalg.slogdet(H)[1]) * np.linalg.inv(H)
     H = mp.matrix(H.tolist())
@@ -96,7 +136,7 @@ def gaussian_moments(X, D, divergence):
 
 
 def dense_truncated_gaussian_fit(X, domain, p=4 / 3, gamma=0.5):
-    """θ̂ and its covariance the obvious way: dense G, its divergence by differences, dense J, a loop over rows."""
+    """θ̂ and its covariance the obvious way: dense G as it is written, its divergence by differences, dense J, a loop over rows."""
     n = len(X)
     D, divergence = [], []
     for x in X:

@@ -42,7 +42,7 @@ def soft_moments(domain, generator, epsilon, X):
     return mean, np.einsum("k,kni,knj->nij", weight, centred, centred)
 
 
-@pytest.mark.parametrize("generator", [zf.Barrier(4 / 3), zf.BoundaryDistance()], ids=repr)
+@pytest.mark.parametrize("generator", [zf.Barrier(4 / 3, scale="raw"), zf.BoundaryDistance()], ids=repr)
 @pytest.mark.parametrize("name", ["Orthant", "Box", "Polytope", "SolidSimplex", "Ball", "Product", "Annulus", *FLAT])
 def test_soft_neighbours_have_their_mean_and_covariance(name, generator):
     domain, epsilon = DOMAINS[name], 0.07
@@ -55,7 +55,7 @@ def test_soft_neighbours_have_their_mean_and_covariance(name, generator):
     assert np.allclose(covariance, epsilon * D, rtol=1e-9, atol=1e-10 * epsilon * np.abs(D).max())
 
 
-@pytest.mark.parametrize("generator", [zf.Barrier.log(), zf.BoundaryDistance()], ids=repr)
+@pytest.mark.parametrize("generator", [zf.Barrier.log(scale="raw"), zf.BoundaryDistance()], ids=repr)
 @pytest.mark.parametrize("name", FLAT)
 def test_soft_neighbours_of_compositions_are_compositions(name, generator):
     """In their plane, that is: like all soft neighbours they may cross the boundary."""
@@ -68,7 +68,7 @@ def test_soft_neighbours_of_compositions_are_compositions(name, generator):
 
 
 def test_soft_neighbours_are_normal():
-    domain, generator, epsilon = zf.SolidSimplex(2), zf.Barrier(1.0, 0.0), 0.02
+    domain, generator, epsilon = zf.SolidSimplex(2), zf.Barrier(1.0, 0.0, scale="raw"), 0.02
     x = np.array([[0.2, 0.5]])
     points = SoftNeighbourhood(generator, epsilon).draw(domain, x, np.random.default_rng(1), count=20_000).points[:, 0]
     D, divergence = weighted(generator, domain, x)
@@ -129,7 +129,7 @@ def test_a_flat_domain_is_refused(name):
 def test_other_refusals():
     for epsilon in (0.0, -1.0, np.nan):
         with pytest.raises(SpecificationError, match="epsilon"):
-            SoftNeighbourhood(zf.Barrier(), epsilon)
+            SoftNeighbourhood(zf.Barrier(scale="raw"), epsilon)
     for radius in (0.0, -0.1, 1.1, np.nan):
         with pytest.raises(SpecificationError, match="radius"):
             BregmanBall(radius=radius)
@@ -167,7 +167,9 @@ def test_moves_in_the_plane_have_uniform_angles():
     assert stats.kstest(angle, stats.uniform(-np.pi, 2 * np.pi).cdf).pvalue > 0.001
 
 
-@pytest.mark.parametrize("neighbourhood", [SoftNeighbourhood(zf.Barrier(), 0.1), BregmanBall(radius=0.8)], ids=repr)
+@pytest.mark.parametrize(
+    "neighbourhood", [SoftNeighbourhood(zf.Barrier(scale="raw"), 0.1), BregmanBall(radius=0.8)], ids=repr
+)
 def test_antithetic_pairs_mirror_each_other(neighbourhood):
     domain = zf.SolidSimplex(3)
     X = interior(domain, 6)
@@ -175,7 +177,9 @@ def test_antithetic_pairs_mirror_each_other(neighbourhood):
     assert points.shape == (8, 6, 3)
     assert coefficients.shape == (8, 6)
     centre = 0.5 * (points[:4] + points[4:])
-    drift = 0.05 * weighted(zf.Barrier(), domain, X)[1] if isinstance(neighbourhood, SoftNeighbourhood) else 0.0
+    drift = (
+        0.05 * weighted(zf.Barrier(scale="raw"), domain, X)[1] if isinstance(neighbourhood, SoftNeighbourhood) else 0.0
+    )
     assert np.allclose(centre, X + drift, atol=1e-14)
     assert np.ptp(points[:4], axis=0).min() > 1e-4  # pairs of their own
     plain = neighbourhood.draw(domain, X, np.random.default_rng(5), count=4)
@@ -255,7 +259,7 @@ def test_the_proper_weight_has_its_moments_at_every_radius(name, p):
     """It is a polynomial: E[c δδᵀ] = G and E[c δ] = ½∇·G hold without a limit."""
     domain = MEASURED[name]
     X = interior(domain, 6)
-    G, divergence = weighted(zf.Barrier(p), domain, X)
+    G, divergence = weighted(zf.Barrier(p, scale="raw"), domain, X)
     for radius in (1.0, 0.1):
         first, second = ball_moments(domain, X, p, radius, proper=True)
         assert np.allclose(first, 0.5 * divergence, rtol=1e-9, atol=1e-10 * np.abs(divergence).max())
@@ -272,7 +276,7 @@ def test_the_theorems_weight_tends_to_its_moments(name, p):
     """E[c δδᵀ] → G and E[c δ] → λ½∇·G, both with an error of order r²: the constant in front of ∇·G is not 1."""
     domain = MEASURED[name]
     X = interior(domain, 6)
-    G, divergence = weighted(zf.Barrier(p), domain, X)
+    G, divergence = weighted(zf.Barrier(p, scale="raw"), domain, X)
     radii, errors = np.array([0.4, 0.2, 0.1, 0.05]), []
     for radius in radii:
         first, second = ball_moments(domain, X, p, radius, proper=False)
@@ -300,7 +304,7 @@ def curved(X):
 @pytest.mark.parametrize("name", MEASURED)
 def test_differences_tend_to_the_operator(name, kind):
     """E[c (f(y) − f(x))] → ½(tr(D∇²f) + λ∇·D·∇f) for a function that is no polynomial, like ε and like r²."""
-    domain, generator = MEASURED[name], zf.Barrier(4 / 3)
+    domain, generator = MEASURED[name], zf.Barrier(4 / 3, scale="raw")
     X = interior(domain, 6)
     D, divergence = weighted(generator, domain, X)
     value, gradient, hessian = curved(X)

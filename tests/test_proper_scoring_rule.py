@@ -12,10 +12,10 @@ import zfree as zf
 from zfree.neighbourhoods import mixing_constant
 
 GENERATORS = {
-    "φ₁": zf.Barrier(4 / 3),
-    "φ₂": zf.Barrier.entropy(),
-    "φ₃": zf.Barrier.log(),
-    "h₁": zf.Barrier(1.0, 0.0),
+    "φ₁": zf.Barrier(4 / 3, scale="raw"),
+    "φ₂": zf.Barrier.entropy(scale="raw"),
+    "φ₃": zf.Barrier.log(scale="raw"),
+    "h₁": zf.Barrier(1.0, 0.0, scale="raw"),
 }
 
 
@@ -286,7 +286,7 @@ def test_a_weight_that_vanishes_faster_takes_on_scores_that_do_not(generator):
 def test_a_wrong_constant_in_front_of_the_divergence_is_not_proper():
     """With λ = C₆/C₃ of Theorem 3.2 instead of 1 the truth is not even a stationary point."""
     domain, rule, truth, _ = CASES["exponential"]
-    expected = Expectation(domain, rule, truth, zf.Barrier(4 / 3))
+    expected = Expectation(domain, rule, truth, zf.Barrier(4 / 3, scale="raw"))
     expected.divergence *= mixing_constant(1)
     rates = np.linspace(0.05, 2.0, 40)
     scores = [expected.score(gamma(1.0, rate)) for rate in rates]

@@ -58,5 +58,5 @@ GENERATORS = {
         divergence=lambda X: X * (X.shape[1] + 1),
     ),
     "Custom-automatic": zf.Custom(lambda X: 1 + X**2),
-    "Barrier": zf.Barrier(),
+    "Barrier": zf.Barrier(scale="raw"),
 }

@@ -7,7 +7,7 @@ import pytest
 
 import zfree as zf
 from tests.contracts.tables import CONVEX, DET_POWERS, DOMAINS, POWERS
-from tests.reference import barrier_matrix, column_divergence, exact
+from tests.reference import RAW, barrier_matrix, chart_units, column_divergence, exact
 from tests.sampling import interior, near_boundary
 from zfree.roots import apply_parts, root
 
@@ -22,23 +22,33 @@ def _in_chart(domain, X, field, divergence):
     return chart.domain, chart.pull(X), pull @ field @ pull.T, divergence @ pull.T
 
 
+def _some_units(domain):
+    """Units as far apart as a user may write them."""
+    rng = np.random.default_rng(11)
+    return zf.Units(10.0 ** rng.uniform(-3, 3, domain.n_slacks), 10.0 ** rng.uniform(-3, 3, domain.dimension))
+
+
+@pytest.mark.parametrize("scale", ["raw", "natural"])
 @pytest.mark.parametrize("gamma", DET_POWERS)
 @pytest.mark.parametrize("p", POWERS)
 @pytest.mark.parametrize("name", CONVEX)
 @pytest.mark.parametrize("where", ["inside", "within 1e-3 of the boundary"])
-def test_field_and_divergence_match_the_dense_ones(name, p, gamma, where):
+def test_field_and_divergence_match_the_dense_ones(name, p, gamma, where, scale):
     domain = DOMAINS[name]
     X = interior(domain, 2) if where == "inside" else near_boundary(domain, 2, 1e-3)
-    value = zf.Barrier(p, gamma).evaluate(domain, X)
+    units = RAW if scale == "raw" else _some_units(domain)
+    generator = zf.Barrier(p, gamma, scale="raw" if units is RAW else units)
+    value = generator.evaluate(domain, X)
     weight = np.exp(value.log_weight)
     field = weight[:, None, None] * value.field.dense()
     divergence = weight[:, None] * value.divergence
+    units = units if units is RAW else chart_units(domain, units)
     domain, X, field, divergence = _in_chart(domain, X, field, divergence)
     for x, D, div in zip(X, field, divergence, strict=True):
         point = exact(x)
-        dense = barrier_matrix(domain, p, gamma, point).astype(float)
+        dense = barrier_matrix(domain, p, gamma, point, units).astype(float)
         assert np.allclose(D, dense, rtol=1e-6, atol=1e-6 * np.abs(dense).max())
-        by_differences = column_divergence(lambda y: barrier_matrix(domain, p, gamma, y), point).astype(float)
+        by_differences = column_divergence(lambda y: barrier_matrix(domain, p, gamma, y, units), point).astype(float)
         assert np.allclose(div, by_differences, rtol=1e-6, atol=1e-6 * np.abs(by_differences).max())
 
 
@@ -46,7 +56,7 @@ def test_field_and_divergence_match_the_dense_ones(name, p, gamma, where):
 def test_field_methods_agree_with_the_dense_matrices(name):
     domain = DOMAINS[name]
     X = interior(domain, 5)
-    field = zf.Barrier(0.7, 0.5).evaluate(domain, X).field
+    field = zf.Barrier(0.7, 0.5, scale="raw").evaluate(domain, X).field
     dense = field.dense()
     rng = np.random.default_rng(1)
     v = rng.standard_normal(X.shape)
@@ -80,7 +90,7 @@ def test_structure_is_used_where_there_is_one():
         "Product": Block,
     }
     for name, kind in expected.items():
-        field = zf.Barrier().evaluate(DOMAINS[name], interior(DOMAINS[name], 2)).field
+        field = zf.Barrier(scale="raw").evaluate(DOMAINS[name], interior(DOMAINS[name], 2)).field
         assert type(field) is kind, name
 
 
@@ -90,7 +100,7 @@ def test_polytope_keeps_small_directions_very_close_to_a_facet():
     domain = zf.Polytope(A, [0.0, 0.0, 1.0])
     x = domain.interior_point()
     x = x - A[0] * (A[0] @ x - (-1e-9)) / (A[0] @ A[0])
-    value = zf.Barrier(0.0, 0.0).evaluate(domain, x[None])
+    value = zf.Barrier(0.0, 0.0, scale="raw").evaluate(domain, x[None])
     s = np.array([float(v) for v in domain.slacks(x[None])[0]])
     along = np.array([0.2, 1.0]) / np.hypot(0.2, 1.0)
     exact = 1.0 / (along @ sum(np.outer(a, a) / t**2 for a, t in zip(A[1:], s[1:], strict=True)) @ along)
@@ -100,7 +110,7 @@ def test_polytope_keeps_small_directions_very_close_to_a_facet():
 def test_log_weights_survive_ten_thousand_dimensions():
     domain = zf.Orthant(10_000)
     X = np.random.default_rng(0).exponential(0.1, (3, 10_000))
-    value = zf.Barrier(0.0, 0.5).evaluate(domain, X)
+    value = zf.Barrier(0.0, 0.5, scale="raw").evaluate(domain, X)
     assert np.isfinite(value.log_weight).all()
     assert np.exp(value.log_weight).max() == 0.0  # the plain weight is not representable
     est = zf.Exponential(generator=zf.Barrier(0.0, 0.5)).fit(
@@ -132,7 +142,7 @@ def test_curvature_along_a_line_is_that_of_the_hessian(name, p):
     assert np.allclose(third, (ahead - behind) / (2 * h), rtol=1e-4, atol=1e-6 * np.abs(second).max())
 
 
-@pytest.mark.parametrize("generator", [zf.Barrier(0.7, 0.5), zf.Identity()], ids=repr)
+@pytest.mark.parametrize("generator", [zf.Barrier(0.7, 0.5, scale="raw"), zf.Identity()], ids=repr)
 @pytest.mark.parametrize("name", CONVEX)
 def test_roots_are_square_roots(name, generator):
     """L Lᵀ = D, L⁻¹L = 1 and log det D, in the structure of the field."""
@@ -152,7 +162,7 @@ def test_roots_are_square_roots(name, generator):
 
 def test_the_root_of_a_flat_field_stays_in_its_plane():
     X = interior(zf.Simplex(4), 5)
-    field = zf.Barrier(1.0, 0.0).evaluate(zf.Simplex(4), X).field
+    field = zf.Barrier(1.0, 0.0, scale="raw").evaluate(zf.Simplex(4), X).field
     L = root(field.parts())
     columns = np.stack([L.apply(np.tile(e, (len(X), 1))) for e in np.eye(4)], axis=2)
     assert np.allclose(columns @ np.swapaxes(columns, 1, 2), field.dense(), atol=1e-14)

@@ -65,11 +65,11 @@ def test_members_of_the_family():
     X = interior(DOMAINS["Orthant"], 6)
     for h, p in (("x", 1.0), ("x^2", 0.0)):
         weight = zf.CoordinateWeight(h).evaluate(DOMAINS["Orthant"], X)
-        barrier = zf.Barrier(p, 0.0).evaluate(DOMAINS["Orthant"], X)
+        barrier = zf.Barrier(p, 0.0, scale="raw").evaluate(DOMAINS["Orthant"], X)
         assert np.allclose(weight.field.dense(), barrier.field.dense(), rtol=1e-12)
         assert np.allclose(weight.divergence, barrier.divergence, rtol=1e-12)
     Y = interior(DOMAINS["RealSpace"], 6)
-    value = zf.Barrier(0.3, 0.5).evaluate(DOMAINS["RealSpace"], Y)
+    value = zf.Barrier(0.3, 0.5, scale="raw").evaluate(DOMAINS["RealSpace"], Y)
     assert np.array_equal(value.field.dense(), np.broadcast_to(np.eye(3), (6, 3, 3)))
     assert not value.divergence.any()
 
@@ -84,8 +84,8 @@ def test_paper_potentials_by_automatic_differentiation():
         0.0: lambda x: -x.log().sum() - (1 - x.sum()).log(),
     }
     for p, phi in papers.items():
-        ours = zf.Barrier(p).evaluate(domain, X)
-        theirs = zf.Barrier(potential=zf.ConvexFunction(phi, vanishing=True)).evaluate(domain, X)
+        ours = zf.Barrier(p, scale="raw").evaluate(domain, X)
+        theirs = zf.Barrier(potential=zf.ConvexFunction(phi, vanishing=True), scale="raw").evaluate(domain, X)
         assert np.allclose(ours.field.dense(), theirs.field.dense(), rtol=1e-9, atol=1e-12)
         assert np.allclose(ours.log_weight, theirs.log_weight, atol=1e-9)
         assert np.allclose(ours.divergence, theirs.divergence, rtol=1e-9, atol=1e-11)
@@ -94,8 +94,10 @@ def test_paper_potentials_by_automatic_differentiation():
 def test_custom_potential_on_the_simplex_is_taken_along_it():
     domain = zf.Simplex(4, drop=1)
     X = interior(domain, 5)
-    theirs = zf.Barrier(potential=zf.ConvexFunction(lambda x: (x * x.log()).sum(), vanishing=True)).evaluate(domain, X)
-    ours = zf.Barrier.entropy().evaluate(domain, X)
+    theirs = zf.Barrier(
+        potential=zf.ConvexFunction(lambda x: (x * x.log()).sum(), vanishing=True), scale="raw"
+    ).evaluate(domain, X)
+    ours = zf.Barrier.entropy(scale="raw").evaluate(domain, X)
     assert np.allclose(ours.field.dense(), theirs.field.dense(), atol=1e-12)
     assert np.allclose(ours.log_weight, theirs.log_weight, atol=1e-9)
     assert np.allclose(ours.divergence, theirs.divergence, atol=1e-9)
@@ -106,11 +108,11 @@ def test_custom_slack_potential():
     by_hand = zf.SlackFunction(lambda s: s**-2.0, lambda s: -2.0 * s**-3.0, slope=lambda s: -1 / s, decay=2.0)
     for name in ("Orthant", "Polytope", "Ball"):
         domain, X = DOMAINS[name], interior(DOMAINS[name], 4)
-        a = zf.Barrier(potential=by_hand).evaluate(domain, X)
-        b = zf.Barrier.log().evaluate(domain, X)
+        a = zf.Barrier(potential=by_hand, scale="raw").evaluate(domain, X)
+        b = zf.Barrier.log(scale="raw").evaluate(domain, X)
         assert np.allclose(a.field.dense(), b.field.dense())
         assert np.allclose(a.divergence, b.divergence)
-    assert zf.Barrier(potential=by_hand).check(zf.Orthant(1)).holds
+    assert zf.Barrier(potential=by_hand, scale="raw").check(zf.Orthant(1)).holds
 
 
 @pytest.mark.parametrize(
@@ -125,4 +127,4 @@ def test_a_potential_that_is_not_convex_is_refused(potential, domain):
     from zfree.errors import NotConvexError
 
     with pytest.raises(NotConvexError, match="convex"):
-        zf.Barrier(potential=potential).evaluate(domain, np.full((2, 2), 0.3))
+        zf.Barrier(potential=potential, scale="raw").evaluate(domain, np.full((2, 2), 0.3))

@@ -80,11 +80,11 @@ MODELS = {
 
 FIELDS = {
     "scalar": ("Orthant", zf.BoundaryDistance()),
-    "diagonal": ("Orthant", zf.Barrier(0.5, 0.3)),
-    "rank one": ("SolidSimplex", zf.Barrier(1.2, 0.5)),
-    "rank one, mixed sign": ("HalfSpace", zf.Barrier(1.0, 0.5)),
-    "dense": ("Polytope", zf.Barrier(1.0, 0.5)),
-    "block": ("Product", zf.Barrier(0.8, 0.2)),
+    "diagonal": ("Orthant", zf.Barrier(0.5, 0.3, scale="raw")),
+    "rank one": ("SolidSimplex", zf.Barrier(1.2, 0.5, scale="raw")),
+    "rank one, mixed sign": ("HalfSpace", zf.Barrier(1.0, 0.5, scale="raw")),
+    "dense": ("Polytope", zf.Barrier(1.0, 0.5, scale="raw")),
+    "block": ("Product", zf.Barrier(0.8, 0.2, scale="raw")),
 }
 _SIZES = {
     "Orthant": zf.Orthant(3),
@@ -174,7 +174,7 @@ def test_jacobians_of_other_parametrisations(name, which):
 def test_every_domain_of_the_table_fits_a_gaussian():
     for name, domain in DOMAINS.items():
         X = interior(domain, 400, seed=11)
-        generator = zf.Barrier(1.0) if domain.is_convex else zf.BoundaryDistance()
+        generator = zf.Barrier(1.0, scale="raw") if domain.is_convex else zf.BoundaryDistance()
         est = zf.TruncatedGaussian(domain=domain, structure="diagonal", generator=generator)
         assert np.isfinite(est.fit(X).result_.theta).all(), name
 
@@ -182,7 +182,7 @@ def test_every_domain_of_the_table_fits_a_gaussian():
 def test_a_custom_model_never_answers_for_rows_that_have_changed():
     x = np.random.default_rng(0).gamma(3.0, 1.0, size=(50, 1))
     est = zf.ExponentialFamily(
-        lambda X: torch.cat([X.log(), -X], dim=1), domain=zf.Orthant(1), generator=zf.Barrier.entropy()
+        lambda X: torch.cat([X.log(), -X], dim=1), domain=zf.Orthant(1), generator=zf.Barrier.entropy(scale="raw")
     ).fit(x)
     new = x.copy()
     before = est.density_gradient(new)

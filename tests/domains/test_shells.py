@@ -226,8 +226,8 @@ def test_there_is_no_barrier():
     domain = zf.Shells([0.2, 0.5, 1.0], d=2)
     for where in (domain, zf.Product([zf.Orthant(1), domain])):
         with pytest.raises(SpecificationError, match=r"convex.*BoundaryDistance\(\).*hull"):
-            zf.Barrier(1.2, 0.0).evaluate(where, interior(where, 3))
-        assert zf.Barrier().check(where) == (False, "a barrier needs a convex domain")
-    assert zf.Barrier().decay(domain) is None
+            zf.Barrier(1.2, 0.0, scale="raw").evaluate(where, interior(where, 3))
+        assert zf.Barrier(scale="raw").check(where) == (False, "a barrier needs a convex domain")
+    assert zf.Barrier(scale="raw").decay(domain) is None
     assert zf.BoundaryDistance().check(domain).holds
     assert zf.SectionDistance().check(domain).holds

@@ -19,7 +19,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::zfree.errors.MisfitWarning")
 FACETS = ["Orthant-1d", "Orthant", "Box", "HalfSpace", "SolidSimplex", "Ball", "Polytope"]
 
 
-@pytest.mark.parametrize("generator", [zf.Barrier(p, g) for p in (-0.3, 0.5, 1.4) for g in (-0.2, 0.0, 0.5)])
+@pytest.mark.parametrize(
+    "generator", [zf.Barrier(p, g, scale="raw") for p in (-0.3, 0.5, 1.4) for g in (-0.2, 0.0, 0.5)]
+)
 @pytest.mark.parametrize("name", FACETS)
 def test_exponents_of_a_barrier_are_the_measured_ones(name, generator):
     """log-slopes of n·D n and of the trace along the facet, on the way to the middle of a facet."""
@@ -89,7 +91,7 @@ def test_the_variance_really_is_infinite_where_it_is_said_to_be():
     x = np.random.default_rng(0).exponential(size=(400_000, 1))
 
     def largest_share(power):
-        rows = Rows(ExponentialModel(("x",)), zf.Barrier(power, 0.0), zf.Orthant(1), x, None)
+        rows = Rows(ExponentialModel(("x",)), zf.Barrier(power, 0.0, scale="raw"), zf.Orthant(1), x, None)
         psi = rows.influence(np.array([1.0]), 0.0)[0] ** 2
         return psi.max() / psi.sum()
 
@@ -99,16 +101,16 @@ def test_the_variance_really_is_infinite_where_it_is_said_to_be():
 def test_users_are_told_and_rankings_are_not_misled():
     spiky = np.random.default_rng(0).dirichlet([0.5, 0.5, 0.5], 5000)
     with pytest.warns(InfiniteVarianceWarning, match=r"may be inconsistent.*x[123] = 0.*Barrier.log\(det_power=0\)"):
-        zf.Dirichlet(generator=zf.Barrier(4 / 3, 0.0)).fit(spiky)
+        zf.Dirichlet(generator=zf.Barrier(4 / 3, 0.0, scale="raw")).fit(spiky)
     with pytest.warns(InconsistentGeneratorWarning, match="is inconsistent"):
-        zf.Dirichlet(generator=zf.Barrier(1.9, 0.0), fixed={"alpha[x1]": 0.5}).fit(spiky)
+        zf.Dirichlet(generator=zf.Barrier(1.9, 0.0, scale="raw"), fixed={"alpha[x1]": 0.5}).fit(spiky)
     est = zf.Dirichlet().fit(spiky)  # the default is valid for every α
     assert np.all(np.abs(est.alpha_ - 0.5) < 4 * est.alpha_se_)
-    table = zf.rank(zf.Dirichlet(), spiky, [zf.Barrier(4 / 3, 0.0), zf.Barrier.log(0.0)])
-    assert table.best.generator == zf.Barrier.log(0.0)
+    table = zf.rank(zf.Dirichlet(), spiky, [zf.Barrier(4 / 3, 0.0, scale="raw"), zf.Barrier.log(0.0, scale="raw")])
+    assert table.best.generator == zf.Barrier.log(0.0, scale="raw")
     X = np.abs(np.random.default_rng(1).standard_normal((500, 2)))
     with pytest.warns(InfiniteVarianceWarning, match="standard errors are not valid"):
-        est = zf.TruncatedGaussian(generator=zf.Barrier(1.8, 0.5)).fit(X)
+        est = zf.TruncatedGaussian(generator=zf.Barrier(1.8, 0.5, scale="raw")).fit(X)
     assert "not valid" in str(est.result_.summary())
 
 

@@ -72,7 +72,9 @@ def test_every_contrast_tends_to_score_matching(name):
     contrast, _ = FUNCTIONS[name]
     domain = zf.SolidSimplex(3)
     X = zf.samplers.sample_gaussian(domain, np.full(3, 0.25), 10 * np.eye(3), 5, 0)
-    target = gsm_rule(score_of(bumpy), torch.as_tensor(X), Weight.at(zf.Barrier(4 / 3), domain, X)).detach()
+    target = gsm_rule(
+        score_of(bumpy), torch.as_tensor(X), Weight.at(zf.Barrier(4 / 3, scale="raw"), domain, X)
+    ).detach()
 
     def gap(neighbourhood, nodes):
         with torch.no_grad():
@@ -81,7 +83,7 @@ def test_every_contrast_tends_to_score_matching(name):
             )
         return float((value - target).abs().max() / target.abs().max())
 
-    soft = [gap(SoftNeighbourhood(zf.Barrier(4 / 3), e), gaussian_nodes(3)) for e in (0.02, 0.01)]
+    soft = [gap(SoftNeighbourhood(zf.Barrier(4 / 3, scale="raw"), e), gaussian_nodes(3)) for e in (0.02, 0.01)]
     assert soft[1] < 0.02
     assert soft[0] / soft[1] == pytest.approx(2.0, abs=0.2)
     # A Bregman ball's third-order term is odd for the weight 1 − …: the remainder is O(r²).
@@ -94,7 +96,9 @@ def test_antithetic_pairs_remove_the_noise_of_order_one_over_root_epsilon():
     domain, X = zf.Orthant(2), np.repeat([[0.7, 0.4]], 4000, axis=0)
 
     def noise(epsilon, **how):
-        neighbours = SoftNeighbourhood(zf.Barrier(1.0, 0.0), epsilon).draw(domain, X, np.random.default_rng(0), **how)
+        neighbours = SoftNeighbourhood(zf.Barrier(1.0, 0.0, scale="raw"), epsilon).draw(
+            domain, X, np.random.default_rng(0), **how
+        )
         with torch.no_grad():
             return float(contrast_rule(bumpy, torch.as_tensor(X), neighbours).std())
 

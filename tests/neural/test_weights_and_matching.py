@@ -15,7 +15,7 @@ from zfree.moments import Problem, Rows
 from zfree.neural import Perceptron, Weight, gsm_rule, hutchinson_rule, score_of
 from zfree.neural.matching import probe
 
-GENERATORS = [zf.Barrier(4 / 3), zf.Barrier(1.0, 0.0), zf.Identity(), zf.BoundaryDistance()]
+GENERATORS = [zf.Barrier(4 / 3, scale="raw"), zf.Barrier(1.0, 0.0, scale="raw"), zf.Identity(), zf.BoundaryDistance()]
 
 
 def usable(domain, generator):
@@ -47,8 +47,8 @@ def test_the_weight_is_the_generator(name, generator):
 def test_a_potential_of_ones_own_reaches_torch():
     """−Σ log x, differentiated automatically, is the log barrier of the orthant."""
     X = interior(zf.Orthant(3), 6)
-    own = zf.Barrier(potential=zf.ConvexFunction(lambda x: -x.log().sum(), vanishing=True), det_power=0.5)
-    found, expected = (Weight.at(generator, zf.Orthant(3), X) for generator in (own, zf.Barrier.log()))
+    own = zf.Barrier(potential=zf.ConvexFunction(lambda x: -x.log().sum(), vanishing=True), det_power=0.5, scale="raw")
+    found, expected = (Weight.at(generator, zf.Orthant(3), X) for generator in (own, zf.Barrier.log(scale="raw")))
     v = torch.ones(6, 3, dtype=torch.float64)
     assert torch.allclose(found.apply(v), expected.apply(v))
     assert torch.allclose(found.divergence, expected.divergence)
@@ -78,7 +78,7 @@ def test_the_rule_of_a_gaussian_is_that_of_the_engine(name, generator):
 @pytest.mark.parametrize("domain", [zf.Orthant(3), zf.SolidSimplex(3), zf.Ball(1.0, d=3)], ids=repr)
 def test_the_closed_form_is_the_stationary_point_of_the_torch_loss(domain):
     """‖∇L(θ̂)‖ ≤ 1e-8 of the size of its two terms, which cancel there."""
-    generator = zf.Barrier(4 / 3)
+    generator = zf.Barrier(4 / 3, scale="raw")
     X = zf.samplers.sample_gaussian(domain, np.full(3, 0.2), 60 * np.eye(3), 400, 0)
     est = zf.TruncatedGaussian(domain, generator).fit(X)
     K = torch.tensor(est.precision_, requires_grad=True)
@@ -95,7 +95,7 @@ def test_the_closed_form_is_the_stationary_point_of_the_torch_loss(domain):
 def test_gradients_with_respect_to_the_network_are_right():
     """Against central differences, in double precision, for the exact and the probed rule with the same probes."""
     torch.manual_seed(0)
-    domain, generator = zf.SolidSimplex(2), zf.Barrier(1.0)
+    domain, generator = zf.SolidSimplex(2), zf.Barrier(1.0, scale="raw")
     X = torch.as_tensor(interior(domain, 7))
     weight = Weight.at(generator, domain, X)
     network = Perceptron(2, hidden=(5,)).double()
@@ -130,7 +130,7 @@ def test_probes_are_unbiased(kind):
     torch.manual_seed(1)
     domain = zf.SolidSimplex(3)
     X = torch.as_tensor(interior(domain, 1)).expand(40_000, -1)
-    weight = Weight.at(zf.Barrier(1.0, 0.0), domain, X)
+    weight = Weight.at(zf.Barrier(1.0, 0.0, scale="raw"), domain, X)
     score = score_of(Perceptron(3, hidden=(8,)).double())
     exact = gsm_rule(score, X[:1], weight.rows(torch.tensor([0]))).item()
     draws = hutchinson_rule(score, X, weight, kind=kind, generator=torch.Generator().manual_seed(0)).detach()
@@ -158,7 +158,7 @@ def test_with_the_identity_probes_give_sliced_score_matching_with_variance_reduc
 def test_a_score_network_and_its_energy_agree():
     K = np.array([[2.0, 0.5], [0.5, 1.0]])
     X = torch.as_tensor(interior(zf.Orthant(2), 9))
-    weight = Weight.at(zf.Barrier(1.0), zf.Orthant(2), X)
+    weight = Weight.at(zf.Barrier(1.0, scale="raw"), zf.Orthant(2), X)
     by_energy = gsm_rule(score_of(quadratic(K, np.zeros(2))), X, weight)
     by_score = gsm_rule(lambda x: -x @ torch.as_tensor(K), X, weight)
     assert torch.allclose(by_energy, by_score)

@@ -26,11 +26,11 @@ DOMAINS = {
 }
 CASES = [
     *((name, None) for name in DOMAINS),
-    *((name, zf.Barrier(4 / 3, 0.5)) for name in DOMAINS if name != "shells"),
+    *((name, zf.Barrier(4 / 3, 0.5, scale="raw")) for name in DOMAINS if name != "shells"),
     ("solid simplex", zf.BoundaryDistance()),
     ("simplex", zf.BoundaryDistance()),
     ("orthant", zf.CoordinateWeight("x^2")),
-    ("box", zf.Barrier.log()),
+    ("box", zf.Barrier.log(scale="raw")),
 ]
 
 
@@ -95,7 +95,7 @@ def test_exact_draws_stay_exact(name, generator):
     same_distribution(found.draws, exact(name, 60_000, 1), n)
 
 
-@pytest.mark.parametrize("generator", [None, zf.Barrier.log(0.0)], ids=["entropy", "log"])
+@pytest.mark.parametrize("generator", [None, zf.Barrier.log(0.0, scale="raw")], ids=["entropy", "log"])
 @pytest.mark.parametrize(
     "domain", [zf.Simplex(3), zf.Polytope.from_inequalities("x1 > 0, x2 > 0, x1 + x2 < 1")], ids=repr
 )
@@ -139,7 +139,7 @@ def test_the_drift_balances_under_the_target(name, generator):
 @pytest.mark.parametrize("name", ["solid simplex", "polytope", "ball"])
 def test_the_proposal_is_the_euler_step(name):
     """Its density and its draws are those of N(x + h/2 (D∇log p + ∇·D), hD)."""
-    generator, h = zf.Barrier(4 / 3, 0.5), 0.3
+    generator, h = zf.Barrier(4 / 3, 0.5, scale="raw"), 0.3
     state, step = proposal(name, exact(name, 5, 6), h, generator)
     value = generator.evaluate(DOMAINS[name], state.x)
     weight = np.exp(value.log_weight)
@@ -254,7 +254,7 @@ def test_bad_arguments():
     with pytest.raises(SpecificationError, match="not inside the domain"):
         sample_langevin(dirichlet, zf.Simplex(3), 10, start=[[0.2, 0.3, 0.9]])
     with pytest.raises(SpecificationError, match="convex"):
-        sample_langevin(gaussian, DOMAINS["shells"], 10, generator=zf.Barrier())
+        sample_langevin(gaussian, DOMAINS["shells"], 10, generator=zf.Barrier(scale="raw"))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
