@@ -123,7 +123,7 @@ def test_whole_fit_equals_the_dense_path():
     domain = zf.SolidSimplex(3)
     X = truncated_gaussian(domain, np.full(3, 0.25), 30 * np.eye(3), 150)
     theta, covariance = dense_truncated_gaussian_fit(X, domain)
-    result = zf.TruncatedGaussian(domain=domain, generator=zf.Barrier(4 / 3)).fit(X).result_
+    result = zf.TruncatedGaussian(domain=domain, generator=zf.Barrier(4 / 3, scale="raw")).fit(X).result_
     assert np.allclose(result.theta, theta, rtol=1e-5)
     assert np.allclose(result.covariance, covariance, rtol=1e-4, atol=1e-6 * np.abs(covariance).max())
 

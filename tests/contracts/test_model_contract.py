@@ -174,7 +174,7 @@ def test_jacobians_of_other_parametrisations(name, which):
 def test_every_domain_of_the_table_fits_a_gaussian():
     for name, domain in DOMAINS.items():
         X = interior(domain, 400, seed=11)
-        generator = zf.Barrier(1.0, scale="raw") if domain.is_convex else zf.BoundaryDistance()
+        generator = zf.Barrier(1.0) if domain.is_convex else zf.BoundaryDistance()
         est = zf.TruncatedGaussian(domain=domain, structure="diagonal", generator=generator)
         assert np.isfinite(est.fit(X).result_.theta).all(), name
 

@@ -22,9 +22,9 @@ def test_a_name_is_its_generator(name):
 
 
 def test_what_the_names_stand_for():
-    assert zf.named("phi1") == zf.Barrier(power=4 / 3, det_power=0.5)
-    assert zf.named("phi2") == zf.Barrier(power=1.0, det_power=0.5)
-    assert zf.named("phi3") == zf.Barrier(power=0.0, det_power=0.5)
+    assert zf.named("phi1") == zf.Barrier(power=4 / 3, det_power=0.5, scale="raw")
+    assert zf.named("phi2") == zf.Barrier(power=1.0, det_power=0.5, scale="raw")
+    assert zf.named("phi3") == zf.Barrier(power=0.0, det_power=0.5, scale="raw")
     assert zf.named("hyvarinen-2005") == zf.Identity()
     assert zf.named("hyvarinen-2007") == zf.CoordinateWeight("x^2") == zf.named("h2")
     assert zf.named("h1") == zf.CoordinateWeight("x")
@@ -36,7 +36,7 @@ def test_lists_and_rankings_take_names():
     chosen = zf.Exponential(["phi3", zf.Barrier(1.0, 0.0)]).fit(X)
     assert chosen.generator_ == zf.Barrier(1.0, 0.0)
     table = zf.rank(zf.Exponential(), X, ["phi3", "phi2"])
-    assert {c.generator for c in table} == {zf.Barrier.log(), zf.Barrier.entropy()}
+    assert {c.generator for c in table} == {zf.Barrier.log(scale="raw"), zf.Barrier.entropy(scale="raw")}
 
 
 def test_an_unknown_name_lists_the_known_ones():

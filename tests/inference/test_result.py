@@ -23,7 +23,7 @@ def test_covariance_is_the_sandwich_written_out():
     m, theta = RESULT.moments, RESULT.working_theta
     psi = []
     for x in X:
-        row = Problem(RESULT.model, RESULT.generator, RESULT.domain, x[None]).moments()
+        row = Problem(RESULT.model, RESULT.generator, RESULT.domain, x[None], units=RESULT.units).moments()
         psi.append(np.exp(row.log_scale - m.log_scale) * (row.gamma @ theta + row.g))
     psi = np.array(psi)
     inverse = np.linalg.inv(m.gamma)
@@ -152,7 +152,11 @@ def test_the_scoring_rule_is_proper():
 
     grid = np.linspace(1e-6, 30, 200_001)[:, None]
     density = 2.0 * np.exp(-2.0 * grid[:, 0])
-    for generator, proper in ((zf.Barrier(1.0), True), (zf.Barrier(0.3, 0.0), True), (zf.Identity(), False)):
+    for generator, proper in (
+        (zf.Barrier(1.0, scale="raw"), True),
+        (zf.Barrier(0.3, 0.0, scale="raw"), True),
+        (zf.Identity(), False),
+    ):
         rows = Rows(ExponentialModel(("x",)), generator, zf.Orthant(1), grid, None)
         expected = {
             rate: integrate.trapezoid(density * rows.scores(np.array([rate]), 0.0), grid[:, 0])

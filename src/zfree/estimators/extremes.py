@@ -45,11 +45,12 @@ def _explain(domain: Domain, X: Array, names: Sequence[str]) -> str | None:
         return f"row {row} of the rows used, column {names[j]!r}, holds {X[row, j]:.3g}: {remedy}"
     if largest[k] < 1.0 / LARGE:
         return f"no value in column {names[k]!r} is larger than {largest[k]:.3g}: {remedy}"
-    room = domain.margins(X) / domain.margin_scales(X)
+    margins = domain.margins(X)
+    room = margins / domain.margin_scales(X)
     if room.size and room.min() < 1.0 / LARGE:
         row, m = (int(i) for i in np.unravel_index(int(room.argmin()), room.shape))
         return (
-            f"row {row} of the rows used is {room[row, m]:.3g} away from the boundary of “{domain.constraint_names(names)[m]}”: "
+            f"row {row} of the rows used is {margins[row, m]:.3g} away from the boundary of “{domain.constraint_names(names)[m]}”: "
             "derivatives there leave the range of floating point. Leave it out, or put it exactly on the boundary and pass "
             'boundary="clip" with boundary_eps=.'
         )
