@@ -441,3 +441,16 @@ def test_a_ridge_makes_few_rows_enough():
     result = zf.Gaussian(ridge=0.1).fit(X).result_
     assert np.isfinite(result.theta).all()
     assert "8 rows for 230 free parameters" in str(result.summary())
+
+
+def test_a_search_over_generators_compares_like_with_like():
+    """Scores are taken with one generator, so multiplying D changes none of them and the better estimate wins."""
+    from sklearn.model_selection import GridSearchCV
+
+    X = np.abs(np.random.default_rng(0).normal(1.0, 1.0, (400, 2)))
+    doubled = zf.Custom(lambda X: 2.0 * X, divergence=lambda X: np.full_like(X, 2.0), vanishing_at_boundary=True)
+    once, twice = (zf.TruncatedGaussian(generator=g).fit(X) for g in ("h1", doubled))
+    assert once.score(X) == pytest.approx(twice.score(X), rel=1e-9)
+    truth = np.random.default_rng(1).exponential(size=(100_000, 1))
+    search = GridSearchCV(zf.Exponential(), {"generator": [zf.Barrier.log(2.0), zf.Barrier(1.0, 0.0)]}, cv=10)
+    assert search.fit(truth[:300]).best_params_["generator"] == zf.Barrier(1.0, 0.0)

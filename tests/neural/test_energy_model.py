@@ -118,8 +118,8 @@ def test_seeds_decide_everything():
 
 
 def test_patience_stops_and_the_best_parameters_are_kept():
-    est = EnergyModel(domain=BOX, epochs=60, patience=3, learning_rate=0.05).fit(X[:200])
-    assert len(est.history_) < 60
+    est = EnergyModel(domain=BOX, epochs=300, patience=3, learning_rate=0.05).fit(X[:200])
+    assert len(est.history_) < 300
     held_out = [h["held_out"] for h in est.history_]
     assert len(held_out) - 1 - int(np.argmin(held_out)) == 3
     assert est.best_score_ == held_out[est.best_epoch_ - 1]

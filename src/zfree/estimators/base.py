@@ -34,7 +34,7 @@ from zfree.estimators.validation import (
     read_table,
 )
 from zfree.generators import Combined, Generator, Identity
-from zfree.inference import FitResult, Target, boundary_orders, estimate, judge
+from zfree.inference import FitResult, Target, boundary_orders, estimate, judge, safe_generator
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.samplers import sample_langevin
@@ -233,12 +233,15 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         return self._read_new(X, "raise" if self.boundary == "drop" else self.boundary)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean scoring rule of new rows: larger is better, comparable under one generator only.
+        """Minus the mean scoring rule of new rows: larger is better.
 
-        Rows on the boundary are treated as in :meth:`fit`, so that cross-validation works where fitting does.
+        The rule is taken with one generator whatever the fit's own was, the log barrier without its determinant (the distance to the
+        boundary on a domain that is not convex), in the units of the rows that were fitted. So estimators fitted to the same rows can
+        be compared, also if they differ in `generator`, as in a cross-validated search. Rows on the boundary are treated as in
+        :meth:`fit`, so that cross-validation works where fitting does.
         """
         rows = self._read_new(X, self.boundary)
-        return -self.result_.score(rows)
+        return -self.result_.score(rows, generator=safe_generator(self.result_.domain))
 
     def log_density(self, X: Any) -> Array:
         """log p of each row up to the unknown constant log Z."""

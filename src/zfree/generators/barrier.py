@@ -52,7 +52,7 @@ class Barrier(ScaledGenerator):
     Barrier(power=1, det_power=0.5)
     """
 
-    power: float | None = None
+    power: float | None = 4 / 3
     det_power: float = 0.5
     potential: SlackPotential | ConvexFunction | None = None
     scale: Scale = "natural"
@@ -60,24 +60,28 @@ class Barrier(ScaledGenerator):
     intrinsic = True
 
     def __post_init__(self) -> None:
-        if self.potential is None:
-            object.__setattr__(self, "power", 4 / 3 if self.power is None else self.power)
-        elif self.power is not None:
-            raise SpecificationError(
-                f"a barrier has a power or a potential: leave out power={self.power!r} or potential=."
-            )
-        elif isinstance(self.potential, Power):  # one object, however it is spelled
-            object.__setattr__(self, "power", self.potential.p)
-            object.__setattr__(self, "potential", None)
-        elif not isinstance(self.potential, SlackPotential | ConvexFunction):
-            raise SpecificationError(
-                f"potential must be a Power, a SlackFunction or a ConvexFunction, got {self.potential!r}. "
-                "Wrap a function of one point: zf.ConvexFunction(f)."
-            )
+        if self.potential is not None:
+            self._take_potential()
         self._check_scale()
         if not isinstance(self.det_power, Real) or not np.isfinite(self.det_power):
             raise SpecificationError(f"det_power must be a finite number, got {self.det_power!r}.")
         self._phi()
+
+    def _take_potential(self) -> None:
+        """A power is one object, however it is spelled; another potential has none."""
+        if not isinstance(self.potential, SlackPotential | ConvexFunction):
+            raise SpecificationError(
+                f"potential must be a Power, a SlackFunction or a ConvexFunction, got {self.potential!r}. "
+                "Wrap a function of one point: zf.ConvexFunction(f)."
+            )
+        if self.power not in (None, 4 / 3):
+            raise SpecificationError(
+                f"a barrier has a power or a potential: leave out power={self.power!r} or potential=."
+            )
+        power = self.potential.p if isinstance(self.potential, Power) else None
+        object.__setattr__(self, "power", power)
+        if power is not None:
+            object.__setattr__(self, "potential", None)
 
     def __repr__(self) -> str:
         phi = f"potential={self.potential!r}" if self.power is None else f"power={self.power:.6g}"

@@ -193,19 +193,20 @@ class FitResult:
         values = np.linalg.eigvalsh(gamma[np.ix_(free, free)])
         return float(values[-1] / values[0]) if values[0] > 0 else np.inf
 
-    def scores(self, X: Array, *, log_scale: float = 0.0) -> Array:
-        """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale."""
-        problem = Problem(self.model, self.generator, self.domain, np.asarray(X, dtype=float), units=self.units)
+    def scores(self, X: Array, *, log_scale: float = 0.0, generator: Generator | None = None) -> Array:
+        """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale; with the fit's generator by default."""
+        judge = self.generator if generator is None else generator
+        problem = Problem(self.model, judge, self.domain, np.asarray(X, dtype=float), units=self.units)
         return np.concatenate([rows.scores(self.working_theta, log_scale) for rows in problem.rows()])
 
-    def score(self, X: Array, *, log_scale: float = 0.0) -> float:
+    def score(self, X: Array, *, log_scale: float = 0.0, generator: Generator | None = None) -> float:
         r"""Mean of :math:`\tfrac12 s^\top D s + \nabla\cdot(D s)` over `X`: smaller is better.
 
-        A proper scoring rule (Proposition 4.1), so it compares *models* on held-out rows. Scores under different
-        generators are in different units and must not be compared. Pass ``log_scale=result.moments.log_scale`` in high
-        dimension, where the plain value would overflow.
+        A proper scoring rule (Proposition 4.1), so it compares estimates on held-out rows. Scores under different
+        generators are in different units and must not be compared: pass one `generator` to all of them. Pass
+        ``log_scale=result.moments.log_scale`` in high dimension, where the plain value would overflow.
         """
-        return float(np.mean(self.scores(X, log_scale=log_scale)))
+        return float(np.mean(self.scores(X, log_scale=log_scale, generator=generator)))
 
     def summary(self, which: str | Sequence[str] | None = None, level: float = 0.95) -> Summary:
         """Estimates, standard errors, z and intervals as a table (text, DataFrame, HTML).

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from zfree.arrays import Array, Seed
-from zfree.domains import Domain
+from zfree.domains import Domain, Units
 from zfree.errors import DataError, SpecificationError
 from zfree.estimators.validation import column_names
 from zfree.generators import Generator
@@ -128,10 +128,11 @@ class EnergyModel(UnnormalisedDensity):
             raise SpecificationError(
                 f"validation = {self.validation!r} holds out {held} of {len(rows)} rows; some are needed on either side."
             )
-        generator = as_generator(self.generator, self.domain_, rows)
-        unit = log_unit(generator, self.domain_, rows)
+        generator = as_generator(self.generator, self.domain_)
+        measuring = generator.in_units(Units.of(self.domain_, rows))
+        unit = log_unit(measuring, self.domain_, rows)
         train, held_out = (
-            self._batch(rows[part], generator, unit, seed)
+            self._batch(rows[part], measuring, unit, seed)
             for part, seed in ((np.sort(order[held:]), 1), (np.sort(order[:held]), 2))
         )
         # A generator of our own for initial values and dropout: the caller's is left as it was.
@@ -140,7 +141,7 @@ class EnergyModel(UnnormalisedDensity):
             network = self._network(rows)
             trainer = Trainer(network, loss, self.output == "energy", train, held_out, plan, self.random_state)
             state = trainer.run(None if self.checkpoint is None else Path(self.checkpoint), report)
-        self.network_, self.generator_, self._unit = network.eval(), generator, unit
+        self.network_, self.generator_, self._measuring, self._unit = network.eval(), generator, measuring, unit
         self.history_, self.best_epoch_, self.best_score_ = state.history, state.best_epoch, state.best_score
         self._starts = rows[rng.permutation(len(rows))[:KEPT_STARTS]]
         return self
@@ -199,6 +200,6 @@ class EnergyModel(UnnormalisedDensity):
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean scoring rule of new rows: larger is better, comparable under one generator and loss only."""
         check_is_fitted(self, "network_")
-        rows = self._batch(self._rows(X, reset=False), self.generator_, self._unit, 3)
+        rows = self._batch(self._rows(X, reset=False), self._measuring, self._unit, 3)
         trainer = Trainer(self.network_, as_loss(self.loss), self.output == "energy", rows, rows, self._plan(), 0)
         return -float(trainer.validate().mean())

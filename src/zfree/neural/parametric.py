@@ -14,7 +14,7 @@ from torch import Tensor
 
 from zfree.arrays import Array
 from zfree.autodiff import quiet_torch
-from zfree.domains import Domain
+from zfree.domains import Domain, Units
 from zfree.errors import DataError, SingularMomentsError, SpecificationError
 from zfree.generators import Generator
 from zfree.neural.density import KEPT_STARTS, UnnormalisedDensity
@@ -96,8 +96,9 @@ class ParametricModel(UnnormalisedDensity):
         """Minimise the exact scoring rule over the rows of `X` in double precision."""
         rows = self._rows(X, reset=True)
         start = self._start()
-        generator = as_generator(self.generator, self.domain_, rows)
-        rule = _Rule(self.energy, self._shapes, rows, Weight.at(generator, self.domain_, rows))
+        generator = as_generator(self.generator, self.domain_)
+        measuring = generator.in_units(Units.of(self.domain_, rows))
+        rule = _Rule(self.energy, self._shapes, rows, Weight.at(measuring, self.domain_, rows))
         rng = np.random.default_rng(self.random_state)
         best = None
         for k in range(self.restarts + 1):
@@ -115,7 +116,8 @@ class ParametricModel(UnnormalisedDensity):
         self.covariance_ = rule.covariance(best.x)
         self.parameters_ = self._named(best.x)
         self.standard_errors_ = self._named(np.sqrt(np.diagonal(self.covariance_)))
-        self.generator_, self._theta, self._starts = generator, best.x, rows[:KEPT_STARTS]
+        self.generator_, self._measuring = generator, measuring
+        self._theta, self._starts = best.x, rows[:KEPT_STARTS]
         return self
 
     def _start(self) -> Array:
@@ -133,7 +135,7 @@ class ParametricModel(UnnormalisedDensity):
         """Minus the mean scoring rule of new rows: larger is better, comparable under one generator only."""
         check_is_fitted(self, "parameters_")
         rows = self._rows(X, reset=False)
-        rule = _Rule(self.energy, self._shapes, rows, Weight.at(self.generator_, self.domain_, rows))
+        rule = _Rule(self.energy, self._shapes, rows, Weight.at(self._measuring, self.domain_, rows))
         return -rule.value_and_gradient(self._theta)[0]
 
     def _evaluate(self, X: Array) -> tuple[Array, Array]:

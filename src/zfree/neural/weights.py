@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from zfree.arrays import Array
-from zfree.domains import Domain, Units
+from zfree.domains import Domain
 from zfree.errors import InconsistentGeneratorWarning, SpecificationError, warn
 from zfree.generators import Barrier, BoundaryDistance, Generator, named
 
@@ -83,16 +83,14 @@ class Weight:
         )
 
 
-def as_generator(asked: Generator | str | None, domain: Domain, X: Array) -> Generator:
-    """The generator that was asked for, by itself or by name, in the units of the rows `X`; a good one for densities with mass at the
-    boundary otherwise.
+def as_generator(asked: Generator | str | None, domain: Domain) -> Generator:
+    """The generator that was asked for, by itself or by name; a good one for densities with mass at the boundary otherwise.
 
     The closed-form estimators choose theirs from the data. A network has no criterion to choose by, and takes Barrier(1.2, 0), which
     decays like s^0.8: faster than √s, which a finite variance needs, and not much faster, so that rows at the boundary count.
     """
     if asked is None or (isinstance(asked, str) and asked == "auto"):
-        default = Barrier(1.2, det_power=0.0) if domain.is_convex else BoundaryDistance()
-        return default.in_units(Units.of(domain, X))
+        return Barrier(1.2, det_power=0.0) if domain.is_convex else BoundaryDistance()
     generator = named(asked) if isinstance(asked, str) else asked
     if not isinstance(generator, Generator):
         raise SpecificationError(
@@ -105,7 +103,7 @@ def as_generator(asked: Generator | str | None, domain: Domain, X: Array) -> Gen
             "the truth however many rows there are. Use a Barrier, or BoundaryDistance() where the domain is not convex.",
             InconsistentGeneratorWarning,
         )
-    return generator.in_units(Units.of(domain, X))
+    return generator
 
 
 def log_unit(generator: Generator, domain: Domain, X: Array) -> float:
