@@ -11,7 +11,7 @@ from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
 from zfree.domains.validation import as_vector
 from zfree.errors import InvalidDomainError
-from zfree.fields import DiagonalPlusRankOne
+from zfree.fields import Diagonal, DiagonalPlusRankOne, Field
 from zfree.potentials import SlackPotential
 
 
@@ -57,6 +57,10 @@ class HalfSpace(Polyhedral):
         scaled = spread * self.a  # the normal in columns divided by their spread
         length = float(np.linalg.norm(scaled))
         inverse, log_curvature, ratio = potential.terms_in(self.b - X @ self.a, None if units is None else units.slacks)
+        if self.dimension == 1:  # no direction along the facet, and no digits lost to one
+            field: Field = Diagonal((inverse / self.a[0] ** 2)[:, None])
+            logs = 2.0 * np.log(abs(self.a[0]))
+            return BarrierHessian(field, -ratio[:, None] * self.a, lambda: log_curvature() + logs)
         normal = np.broadcast_to(spread * (scaled / length), X.shape)
         delta = np.broadcast_to(spread**2, X.shape)
         field = DiagonalPlusRankOne(delta, inverse / length**2 - 1.0, normal)

@@ -19,7 +19,7 @@ from zfree.domains.linear_programs import (
 )
 from zfree.domains.polyhedral import Polyhedral, describe_inequality
 from zfree.domains.units import Units
-from zfree.errors import InvalidDomainError
+from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import Dense
 from zfree.potentials import SlackPotential
 
@@ -116,17 +116,18 @@ class Polytope(Polyhedral):
         inverse, _, ratio = potential.terms_in(self.slacks(X), None if units is None else units.slacks)
         # H is formed for rows of unit length in columns divided by their spread: no unit can make it ill-conditioned.
         spread = np.ones(self.dimension) if units is None else units.spread
-        scaled = self.A * spread
+        m, free = len(self.b), self.free_directions(spread)
+        scaled = np.concatenate([self.A * spread, free])
         norms = np.linalg.norm(scaled, axis=1)
         scaled = scaled / norms[:, None]
-        curvature = norms**2 / inverse
-        inverse_hessian, logdet = _invert(curvature, scaled, self.free_directions(spread))
-        outer = (scaled[:, :, None] * scaled[:, None, :]).reshape(len(self.b), -1)
+        curvature = np.concatenate([norms[:m] ** 2 / inverse, np.ones((len(X), len(free)))], axis=1)
+        inverse_hessian, logdet = _invert(curvature, scaled)
+        outer = (scaled[:m, :, None] * scaled[:m, None, :]).reshape(m, -1)
         leverages = inverse_hessian.reshape(len(X), -1) @ outer.T
         inverse_hessian *= np.multiply.outer(spread, spread)
         constant = -2.0 * np.log(spread).sum()
         return BarrierHessian(
-            Dense(inverse_hessian), -(curvature * ratio * leverages) @ self.A, lambda: logdet + constant
+            Dense(inverse_hessian), -(curvature[:, :m] * ratio * leverages) @ self.A, lambda: logdet + constant
         )
 
     def _why_empty(self) -> str:
@@ -136,28 +137,35 @@ class Polytope(Polyhedral):
         return f"the polytope is empty (no interior): these inequalities contradict each other: {quoted}. Relax one."
 
 
-def _invert(curvature: Array, A: Array, free: Array) -> tuple[Array, Array]:
-    """Inverse and log-determinant of Σ_k c_k a_k a_kᵀ + Σ f fᵀ at N points, the rows a_k of unit length."""
+def _invert(curvature: Array, A: Array) -> tuple[Array, Array]:
+    """Inverse and log-determinant of Σ_k c_k a_k a_kᵀ at N points, the rows a_k of unit length."""
     n, d = curvature.shape[0], A.shape[1]
-    outer = (A[:, :, None] * A[:, None, :]).reshape(len(A), -1)
-    H = (curvature @ outer).reshape(n, d, d) + free.T @ free
+    inverse, logdet = np.empty((n, d, d)), np.empty(n)
     graded = curvature.max(axis=1) > GRADING * curvature.min(axis=1)
-    inverse, logdet = np.empty_like(H), np.empty(n)
-    plain = ~graded
-    if plain.any():
-        factor = np.linalg.inv(np.linalg.cholesky(H[plain]))
-        inverse[plain] = np.swapaxes(factor, 1, 2) @ factor
-        logdet[plain] = -2.0 * np.log(np.einsum("njj->nj", factor)).sum(axis=1)
+    plain = np.flatnonzero(~graded)
+    if plain.size:
+        outer = (A[:, :, None] * A[:, None, :]).reshape(len(A), -1)
+        H = (curvature[plain] @ outer).reshape(plain.size, d, d)
+        try:
+            factor = np.linalg.inv(np.linalg.cholesky(H))
+            inverse[plain] = np.swapaxes(factor, 1, 2) @ factor
+            logdet[plain] = -2.0 * np.log(np.einsum("njj->nj", factor)).sum(axis=1)
+        except np.linalg.LinAlgError:  # facets that are nearly parallel
+            graded[:] = True
     if graded.any():
         # Close to a facet H = RᵀR is graded; QR of the rows √c a_k, largest first, keeps the small directions.
         order = np.argsort(-curvature[graded], axis=1)
         root = np.sqrt(np.take_along_axis(curvature[graded], order, axis=1))
-        stacked = root[:, :, None] * A[order]
-        tail = np.broadcast_to(free, (stacked.shape[0], *free.shape))
-        R = np.linalg.qr(np.concatenate([stacked, tail], axis=1), mode="r")
+        R = np.linalg.qr(root[:, :, None] * A[order], mode="r")
+        diagonal = np.abs(np.einsum("njj->nj", R))
+        if not diagonal.min() > 0:
+            raise SpecificationError(
+                "the barrier's Hessian is singular: some facets are parallel to rounding. Leave redundant inequalities out, and "
+                'measure in units of the data (scale="natural").'
+            )
         factor = np.linalg.inv(R)
         inverse[graded] = factor @ np.swapaxes(factor, 1, 2)
-        logdet[graded] = 2.0 * np.log(np.abs(np.einsum("njj->nj", R))).sum(axis=1)
+        logdet[graded] = 2.0 * np.log(diagonal).sum(axis=1)
     return inverse, logdet
 
 
