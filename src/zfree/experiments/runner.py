@@ -13,13 +13,12 @@ import shutil
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from zfree import __version__
-from zfree.errors import MissingDependencyError, SpecificationError, ZfreeWarning
+from zfree.errors import MissingDependencyError, SpecificationError, collected_warnings
 from zfree.experiments.base import Experiment, Key, Progress, Record
 from zfree.experiments.report import Report
 from zfree.files import write_whole
@@ -98,9 +97,8 @@ def run_trial(experiment: Experiment, key: Key, scratch: Path, main: int | None 
     """
     if main is not None and main != os.getpid():
         _end_with(main)
-    with one_blas_thread(), warnings.catch_warnings():
-        # Baselines that are inconsistent or have no variance are part of the comparison.
-        warnings.simplefilter("ignore", ZfreeWarning)
+    # Baselines that are inconsistent or have no variance are part of the comparison: their warnings are not news.
+    with one_blas_thread(), collected_warnings():
         return key, experiment.trial(key, scratch)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from torch import Tensor, nn
 from zfree.errors import DataError, SpecificationError
 from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
 from zfree.neural.losses import Batch, Loss
+from zfree.neural.turns import torch_threads
 
 OPTIMISERS: dict[str, Any] = {
     "adam": torch.optim.Adam,
@@ -25,10 +25,6 @@ OPTIMISERS: dict[str, Any] = {
 }
 VALIDATION_SEED = 2**31 - 1
 """The held-out score sees the same probes and neighbours after every epoch."""
-
-SMALL = 200_000
-"""Networks with fewer parameters are trained by one thread: alone on the machine two are hardly faster, beside anything else ten
-times slower, because they wait for each other in loops."""
 
 Report = Callable[["State"], None]
 
@@ -66,17 +62,6 @@ class Plan:
             raise SpecificationError(f"no optimiser is called {self.optimiser!r}; there are {', '.join(OPTIMISERS)}.")
         if not self.learning_rate > 0 or self.batch_size < 1 or self.epochs < 1:
             raise SpecificationError("learning_rate must be positive, batch_size and epochs at least 1.")
-
-
-@contextmanager
-def torch_threads(n_parameters: int) -> Iterator[None]:
-    """One thread for a small network."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1 if n_parameters < SMALL else before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class Trainer:

@@ -19,7 +19,7 @@ from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
 from zfree.neural.matching import hutchinson_rule
 from zfree.neural.pairs import Networks
 from zfree.neural.pixels import PIXEL_MODELS, PixelModel
-from zfree.neural.training import torch_threads
+from zfree.neural.turns import torch_threads
 from zfree.neural.weights import Weight
 
 
