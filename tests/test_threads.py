@@ -280,11 +280,10 @@ def test_automatic_derivatives_in_threads_leave_the_filters_alone():
 def test_trainings_in_threads_are_those_of_one():
     X = np.random.default_rng(0).uniform(0.0, 1.0, (120, 1))
 
+    # Random in every step. Made here: initial values of a user's network are random numbers of the process too.
+    network = nn.Sequential(nn.Linear(1, 8), nn.Dropout(0.2), nn.Tanh(), nn.Linear(8, 1))
+
     def train(seed):
-        network = nn.Sequential(nn.Linear(1, 8), nn.Dropout(0.2), nn.Tanh(), nn.Linear(8, 1))  # random in every step
-        with torch.no_grad():
-            for p in network.parameters():
-                p.fill_(0.3)
         est = EnergyModel(network, zf.Box([0.0], [1.0]), epochs=3, random_state=seed).fit(X)
         return [p.detach().numpy() for p in est.network_.parameters()]
 
