@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -24,17 +26,33 @@ def _torch(purpose: str, instead: str) -> Any:
     return torch
 
 
-@contextmanager
-def quiet_torch() -> Iterator[None]:
-    """Without the deprecation warning that torch gives itself when torch.func is first used."""
+_turns = RLock()
+
+
+@cache
+def _use_once() -> None:
+    import torch
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*torch.jit.script", DeprecationWarning)
+        torch.func.hessian(lambda x: (x**2).sum())(torch.ones(1))
+
+
+@contextmanager
+def torch_func() -> Iterator[None]:
+    """Use torch.func, one thread at a time: its forward derivatives keep their level for the whole process.
+
+    At its first use torch gives itself a deprecation warning, which is silenced. That is the only time that filters of
+    :mod:`warnings`, which all threads share, are changed.
+    """
+    with _turns:
+        _use_once()
         yield
 
 
 def _call(what: str, instead: str, compute: Callable[[], Any]) -> Any:
     try:
-        with quiet_torch():
+        with torch_func():
             return compute()
     except (TypeError, ValueError, RuntimeError, AttributeError, Warning) as error:
         raise SpecificationError(

@@ -85,7 +85,9 @@ def reproduce(
         str | None, typer.Option(help="Some D instead of all, with commas between, for the autoencoders.")
     ] = None,
     iterations: Annotated[int | None, typer.Option(help="Training iterations, for the autoencoders.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Throw away an earlier run in the folder.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Throw away an earlier run in the folder, and nothing else.")
+    ] = False,
     figures: Annotated[bool, typer.Option(help="Draw figures (needs matplotlib).")] = True,
 ) -> None:
     """Run an experiment of the paper again: tables beside the paper's own numbers, and its figure.
@@ -119,6 +121,8 @@ def reproduce(
             times[each] = (time.perf_counter() - start, report)
     except (ZfreeError, OSError) as error:
         _fail(str(error))
+    except MemoryError:
+        _fail("memory ran out. Use fewer --jobs or smaller settings; the trials that finished are kept.")
     except KeyboardInterrupt:
         console.print("\nstopped; the trials that finished are kept. Run the same command again to go on.")
         raise typer.Exit(130) from None
@@ -150,6 +154,7 @@ def _run(experiment: Experiment, folder: Path, **options: Any) -> Report:
             folder,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
             preparing=lambda done, total: bar.update(before, completed=done, total=total, visible=done < total),
+            notice=lambda text: console.print(f"[yellow]note:[/] {escape(text)}", highlight=False, soft_wrap=True),
             **options,
         )
     _print_report(report)

@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -81,8 +85,41 @@ class BoundaryRowsWarning(ZfreeWarning):
     """Rows on the boundary were dropped or moved, as asked."""
 
 
+class DamagedFileWarning(ZfreeWarning):
+    """Parts of a file could not be used and were set aside."""
+
+
+class Remark(NamedTuple):
+    """A warning that was collected instead of being issued."""
+
+    message: str
+    category: type[ZfreeWarning]
+
+
+_collector: ContextVar[list[Remark] | None] = ContextVar("collector", default=None)
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[Remark]]:
+    """Collect the library's own warnings inside, instead of issuing them.
+
+    The filters of :mod:`warnings` belong to the whole process: two threads that change and restore them leave them changed. Here
+    each thread, or asynchronous task, has its own list, and filters are not touched.
+    """
+    remarks: list[Remark] = []
+    token = _collector.set(remarks)
+    try:
+        yield remarks
+    finally:
+        _collector.reset(token)
+
+
 def warn(message: str, category: type[ZfreeWarning]) -> None:
-    """Warn at the line of the caller outside zfree."""
+    """Warn at the line of the caller outside zfree, or tell who collects warnings (:func:`collected_warnings`)."""
+    remarks = _collector.get()
+    if remarks is not None:
+        remarks.append(Remark(message, category))
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1

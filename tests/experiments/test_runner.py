@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from zfree.errors import MissingDependencyError, SpecificationError
+from zfree.errors import DamagedFileWarning, MissingDependencyError, SpecificationError
 from zfree.experiments import EXPERIMENTS, run
 
 FILES = ("config.json", "trials.jsonl", "table.md", "table.csv", "figure.png", "figure.pdf")
@@ -42,8 +42,11 @@ def test_a_run_stopped_in_the_middle_of_a_line_goes_on(tmp_path, undisturbed):
     (tmp_path / "config.json").write_bytes(undisturbed["config.json"])
     (tmp_path / "trials.jsonl").write_bytes(lines[4] + b"garbage\n\n{}\n" + lines[1] + lines[2][:50])
     seen = []
-    run(SMALL, tmp_path, jobs=1, progress=lambda done, total: seen.append((done, total)))
+    with pytest.warns(DamagedFileWarning, match=r"lines 2, 4 of .*trials\.jsonl cannot be used"):
+        run(SMALL, tmp_path, jobs=1, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(2, 6), (3, 6), (4, 6), (5, 6), (6, 6)]
+    assert (tmp_path / "trials.damaged.jsonl").read_bytes() == b"garbage\n{}\n"
+    (tmp_path / "trials.damaged.jsonl").unlink()
     assert contents(tmp_path) == undisturbed
 
 

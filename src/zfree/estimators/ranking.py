@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +16,7 @@ from zfree.errors import (
     InfiniteVarianceWarning,
     SpecificationError,
     ZfreeError,
-    ZfreeWarning,
+    collected_warnings,
 )
 from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.generators import Generator, named
@@ -83,8 +82,7 @@ def _compare(
     if not usable:
         return fitted
     posed = clone(estimator)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ZfreeWarning)
+    with collected_warnings():  # each fit gave them already
         data, _ = posed._read(X, sample_weight)
         problem, restriction = posed._pose(data)
     theta = next(c.result.working_theta for c in usable if c.result is not None)
@@ -122,10 +120,7 @@ def _leave_out(problem: Problem, restriction: Restriction, weight: Array, ridge:
 
 
 def _fit(estimator: ScoreMatchingEstimator, X: Any, generator: Generator, sample_weight: Any) -> Candidate:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("ignore", ZfreeWarning)
-        warnings.simplefilter("always", InconsistentGeneratorWarning)
-        warnings.simplefilter("always", InfiniteVarianceWarning)
+    with collected_warnings() as caught:
         try:
             fit = clone(estimator).set_params(generator=generator).fit(X, sample_weight=sample_weight)
         except DataError:

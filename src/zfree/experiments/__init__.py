@@ -4,6 +4,7 @@ from zfree.experiments.base import Experiment
 from zfree.experiments.dirichlet import DirichletSimplex
 from zfree.experiments.exponent import Exponent
 from zfree.experiments.exponential import ExponentialRate
+from zfree.experiments.folder import check_folder
 from zfree.experiments.gaussian_orthant import GaussianOrthant
 from zfree.experiments.gaussian_simplex import GaussianSimplex
 from zfree.experiments.limit import Limit
@@ -13,7 +14,7 @@ from zfree.experiments.report import Finding, Number, Report
 from zfree.experiments.robustness_dirichlet import RobustnessDirichlet
 from zfree.experiments.robustness_gaussian_orthant import RobustnessGaussianOrthant
 from zfree.experiments.robustness_gaussian_simplex import RobustnessGaussianSimplex
-from zfree.experiments.runner import check_folder, run
+from zfree.experiments.runner import run
 from zfree.experiments.vae_celeba import VaeCeleba
 from zfree.experiments.vae_mnist import VaeMnist
 

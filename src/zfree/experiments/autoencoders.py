@@ -108,6 +108,14 @@ def unpack(text: str, channels: int) -> NDArray[np.uint8]:
     return tiles.reshape(GRID * side, GRID * side, channels)
 
 
+def is_grid(text: Any, channels: int = 1) -> bool:
+    """Whether this is a packed grid of images."""
+    try:
+        return isinstance(text, str) and unpack(text, channels).size > 0
+    except ValueError:
+        return False
+
+
 def draw_grid(ax: Any, text: str, title: str, channels: int = 1) -> None:
     """Samples as they come, none left out; ink is dark where there is one channel."""
     picture = unpack(text, channels)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import Field, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from zfree.errors import SpecificationError
+from zfree.experiments.records import Key, Pattern, Record, anything
 from zfree.experiments.report import Report
 
-Key = tuple[int, ...]
-"""Which trial: a few whole numbers, such as (sample size, repetition). They seed it."""
+LARGEST = 2**62
+"""Of whole numbers: what random streams and file formats take."""
+EXTREME = 1e12
+"""Numbers beyond it, or below its inverse, are no settings."""
+RANGE = f"(0, or of size {1 / EXTREME:g} to {EXTREME:g})"
 Progress = Callable[[int, int], None]
 """Called with what is done and what is to be done in all."""
-Record = dict[str, Any]
-"""What a trial found, ready for JSON."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,19 @@ class Experiment(ABC):
     def check(self) -> None:
         """Refuse settings that make no sense, before anything is run or written."""
 
+    def record(self) -> Pattern:
+        """What a trial finds, by which damaged records are known (:mod:`zfree.experiments.records`)."""
+        return anything
+
+    def count(self) -> int:
+        """How many trials there are, without listing them."""
+        there = {f.name: getattr(self, f.name) for f in fields(self)}
+        return math.prod([there.get("trials", 1), there.get("truths", 1), len(there.get("sizes", (1,)))])
+
+    def memory(self) -> float:
+        """Bytes that a trial needs, roughly and not too many."""
+        return 0.0
+
     @property
     def like_the_paper(self) -> bool:
         """Whether what the paper states is as it states it."""
@@ -90,12 +106,12 @@ class Experiment(ABC):
                 changed[field] = text
                 continue
             try:
-                changed[field] = _frozen(json.loads(text, parse_constant=_no_constant))
-            except ValueError as error:
+                value = _frozen(json.loads(text, parse_constant=_no_constant))
+            except (ValueError, RecursionError) as error:
                 raise SpecificationError(
-                    f"{field}={text} is not a number or a list in JSON, such as {field}={json.dumps(getattr(self, field))}."
+                    f"{field}={text[:100]} is not a number or a list in JSON, such as {field}={json.dumps(getattr(self, field))}."
                 ) from error
-            changed[field] = like(field, changed[field], known[field].default)
+            changed[field] = like(known[field], value)
         return replace(self, **changed)
 
     def config(self) -> dict[str, Any]:
@@ -106,33 +122,52 @@ class Experiment(ABC):
         return " ".join([self.name, *(f"{k}={json.dumps(v)}" for k, v in asdict(self).items())])
 
 
-def like(field: str, value: Any, default: Any) -> Any:
+def like(field: Field[Any], value: Any) -> Any:
     """A value of the kind of the default; refused if it is text for a number, a number for a list, no trials at all."""
-    if isinstance(default, tuple) and isinstance(default[0], int):
-        right = isinstance(value, tuple) and len(set(value)) == len(value) > 0 and all(_counts(v) for v in value)
+    default = field.default
+    if isinstance(default, str):
+        right, kind = isinstance(value, str), "text"
+    elif isinstance(default, tuple) and isinstance(default[0], int):
+        right = (
+            isinstance(value, tuple)
+            and len(value) > 0
+            and all(_counts(v) for v in value)
+            and len(set(value)) == len(value)
+        )
         kind = "a list of different positive whole numbers"
     elif isinstance(default, tuple):
-        right, kind = (
-            isinstance(value, tuple) and len(value) > 0 and all(_is_number(v) for v in value),
-            "a list of numbers",
-        )
+        right = isinstance(value, tuple) and len(value) > 0 and all(_is_number(v) for v in value)
+        kind = f"a list of numbers {RANGE}"
     elif isinstance(default, int):
-        right, kind = _counts(value) or (field == "seed" and value == 0), "a positive whole number"
+        right = _counts(value) or (field.name == "seed" and type(value) is int and value == 0)
+        kind = "a positive whole number"
+    elif "tuple" in str(field.type):
+        right, kind = (
+            _is_number(value) or (isinstance(value, tuple) and _all_numbers(value)),
+            f"a number {RANGE}, or a list of them",
+        )
     else:
-        right, kind = _is_number(value) or (isinstance(value, tuple) and len(value) > 0), "a number, or a list of them"
+        right, kind = _is_number(value), f"a number {RANGE}"
     if not right:
-        raise SpecificationError(f"{field} must be {kind}, such as {json.dumps(default)}; got {json.dumps(value)}.")
+        raise SpecificationError(
+            f"{field.name} must be {kind}, such as {json.dumps(default)}; got {json.dumps(value, default=str)[:200]}."
+        )
     if isinstance(default, float) and _is_number(value):
         return float(value)
     return tuple(map(float, value)) if isinstance(default, tuple) and isinstance(default[0], float) else value
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) in (int, float) and (value == 0 or 1.0 / EXTREME <= abs(value) <= EXTREME)
+
+
+def _all_numbers(value: Any) -> bool:
+    """A list of numbers, or of such lists."""
+    return isinstance(value, tuple) and len(value) > 0 and all(_is_number(v) or _all_numbers(v) for v in value)
 
 
 def _counts(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return type(value) is int and 0 < value <= LARGEST
 
 
 def _no_constant(name: str) -> Any:

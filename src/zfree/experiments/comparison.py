@@ -13,6 +13,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.paper import IN_TEXT, ErrorTable
+from zfree.experiments.records import Pattern, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, COMBINED, MLE, Setting
 
@@ -60,6 +61,9 @@ class Comparison(Experiment):
         setting = self.setting()
         X = setting.draw(key[0], self.stream(*key))
         return {"errors": setting.errors(self.contenders, X)}
+
+    def record(self) -> Pattern:
+        return {"errors": errors_of(self.contenders, self.setting().blocks)}
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         blocks = self.setting().blocks

@@ -10,7 +10,7 @@ from zfree.errors import SpecificationError
 from zfree.experiments.comparison import Comparison, same_order, within_factor
 from zfree.experiments.paper import DIRICHLET
 from zfree.experiments.report import Finding, short
-from zfree.experiments.settings import DirichletSetting
+from zfree.experiments.settings import DirichletSetting, separable_memory
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,9 @@ class DirichletSimplex(Comparison):
     place = "Appendix, table and figure of Δ⁹"
     candidates = ("φ₁", "φ₂", "φ₃", "truncated SM", "GSM CD", "h₁")
     printed = DIRICHLET
+
+    def memory(self) -> float:
+        return separable_memory(len(self.alpha), max(self.sizes))
 
     def setting(self) -> DirichletSetting:
         return DirichletSetting(np.array(self.alpha, dtype=float))

@@ -15,8 +15,9 @@ from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.comparison import gather
 from zfree.experiments.gaussian_orthant import GaussianOrthant
 from zfree.experiments.paper import EXPONENT
+from zfree.experiments.records import Pattern, errors_of, number_or_none
 from zfree.experiments.report import Finding, Number, Report, short
-from zfree.experiments.settings import AUTO, GaussianSetting
+from zfree.experiments.settings import AUTO, GaussianSetting, gaussian_memory
 from zfree.generators import Barrier
 
 BASELINE = "h₁"
@@ -59,6 +60,14 @@ class Exponent(Experiment):
             for gamma, label in GAMMAS.items()
         }
         return {"sweep": sweep, "errors": setting.errors((BASELINE, AUTO), X)}
+
+    def record(self) -> Pattern:
+        blocks = self.setting().blocks
+        sweep = [dict.fromkeys(blocks, number_or_none) for _ in self.exponents]
+        return {"sweep": dict.fromkeys(GAMMAS.values(), sweep), "errors": errors_of((BASELINE, AUTO), blocks)}
+
+    def memory(self) -> float:
+        return gaussian_memory(self.dimension, self.size)
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         blocks = self.setting().blocks

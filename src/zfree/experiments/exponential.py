@@ -14,8 +14,9 @@ from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.estimators import Exponential
 from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.records import Pattern, number
 from zfree.experiments.report import Finding, Number, Report, short
-from zfree.experiments.settings import AUTO, MLE
+from zfree.experiments.settings import AUTO, MLE, separable_memory
 from zfree.generators import Generator, named
 from zfree.likelihood import exponential_mle
 
@@ -49,6 +50,12 @@ class ExponentialRate(Experiment):
         contenders: dict[str, Generator | str] = {name: named(g) for name, g in GENERATORS.items()}
         rates = {name: float(Exponential(g).fit(x).rate_[0]) for name, g in {**contenders, AUTO: "auto"}.items()}
         return {"rates": {MLE: float(exponential_mle(x)[0]), **rates}}
+
+    def record(self) -> Pattern:
+        return {"rates": dict.fromkeys((MLE, *GENERATORS, AUTO), number)}
+
+    def memory(self) -> float:
+        return separable_memory(1, max(self.sizes))
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         names = (MLE, *GENERATORS, AUTO)

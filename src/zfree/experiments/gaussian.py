@@ -10,7 +10,7 @@ from typing import ClassVar
 from zfree.domains import Domain
 from zfree.experiments.comparison import Comparison, same_order, within_factor
 from zfree.experiments.report import Finding
-from zfree.experiments.settings import GaussianSetting, as_mean, as_precision
+from zfree.experiments.settings import GaussianSetting, as_mean, as_precision, gaussian_memory
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,9 @@ class GaussianComparison(Comparison):
     @abstractmethod
     def domain(self) -> Domain:
         """Where the Gaussian lives."""
+
+    def memory(self) -> float:
+        return gaussian_memory(self.dimension, max(self.sizes))
 
     def setting(self) -> GaussianSetting:
         return _setting(self)

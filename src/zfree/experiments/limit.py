@@ -11,7 +11,9 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant, SolidSimplex
+from zfree.errors import SpecificationError
 from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.records import Pattern, number
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import as_precision
 from zfree.generators import Barrier
@@ -48,6 +50,11 @@ class Limit(Experiment):
     small: ClassVar[dict[str, Any]] = {"rows": 20}
 
     def check(self) -> None:
+        if abs(self.power) > 10:
+            raise SpecificationError(f"power must be between -10 and 10, got {self.power!r}.")
+        for name, steps in (("soft", self.soft), ("hard", self.hard)):
+            if len(set(steps)) < max(2, len(steps)):
+                raise SpecificationError(f"{name} must be two different sizes at least, got {list(steps)}.")
         for kind in KINDS:
             for size in self.sizes(kind):
                 self._neighbourhood(kind, size)
@@ -84,6 +91,12 @@ class Limit(Experiment):
         if kind == "soft":
             return SoftNeighbourhood(Barrier(self.power, scale="raw"), size), *gaussian_nodes(DIMENSION)
         return BregmanBall(Power(self.power), size, proper=kind == "hard, λ = 1"), *ball_nodes()
+
+    def record(self) -> Pattern:
+        return {"error": number}
+
+    def memory(self) -> float:
+        return 1e6 * self.rows  # some thousand neighbours of each, and their statistics
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         errors = {key: record["error"] for key, record in records}

@@ -17,8 +17,9 @@ from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.boundary_term import boundary_term
 from zfree.experiments.comparison import gather
 from zfree.experiments.paper import NONCONVEX
+from zfree.experiments.records import Pattern, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
-from zfree.experiments.settings import AUTO, MLE, Errors, GaussianSetting, as_mean, as_precision
+from zfree.experiments.settings import AUTO, MLE, Errors, GaussianSetting, as_mean, as_precision, gaussian_memory
 from zfree.generators import Barrier, BoundaryDistance, Custom, Generator
 
 HULL, TRUNCATED, SMOOTH = "hull, φ₃", "truncated SM", "smooth weight"
@@ -72,6 +73,12 @@ class NonConvex(Experiment):
         for name, (domain, generator) in self.contenders().items():
             errors[name] = GaussianSetting(domain, setting.mean, setting.precision).errors_with(generator, X)
         return {"errors": {**errors, **setting.errors((MLE,), X)}}
+
+    def record(self) -> Pattern:
+        return {"errors": errors_of((*self.contenders(), MLE), BLOCKS)}
+
+    def memory(self) -> float:
+        return gaussian_memory(3, max(self.sizes))
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         names = (*self.contenders(), MLE)

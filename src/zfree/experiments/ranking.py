@@ -18,8 +18,9 @@ from zfree.experiments.dirichlet import DirichletSimplex
 from zfree.experiments.gaussian_orthant import GaussianOrthant
 from zfree.experiments.gaussian_simplex import GaussianSimplex
 from zfree.experiments.paper import RANKING
+from zfree.experiments.records import OneOf, Pattern, errors_of, number_or_none
 from zfree.experiments.report import Finding, Number, Report
-from zfree.experiments.settings import GENERATORS, Errors, Setting, finite
+from zfree.experiments.settings import GENERATORS, Errors, Setting, finite, gaussian_memory
 from zfree.generators import named
 
 CANDIDATES = ("φ₁", "φ₂", "φ₃")
@@ -69,6 +70,18 @@ class RankingOfCandidates(Experiment):
             for score, value in zip(SCORES, values, strict=True):
                 scores[score][generators[c.generator]] = finite(value)
         return {"scores": scores, "errors": setting.errors(CANDIDATES, X)}
+
+    def record(self) -> Pattern:
+        setting = list(SETTINGS.values())
+        errors = [errors_of(CANDIDATES, kind().setting().blocks) for kind in setting]
+        scores = {score: dict.fromkeys(CANDIDATES, number_or_none) for score in SCORES}
+        return OneOf(tuple({"scores": scores, "errors": each} for each in errors))
+
+    def count(self) -> int:
+        return len(SETTINGS) * super().count()
+
+    def memory(self) -> float:
+        return max(kind().memory() for kind in SETTINGS.values()) + gaussian_memory(10, self.size)
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         numbers, findings = [], []

@@ -16,6 +16,7 @@ from zfree.arrays import Array
 from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.comparison import gather, within_factor
 from zfree.experiments.paper import RobustnessTable
+from zfree.experiments.records import Pattern, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, COMBINED, Setting
 
@@ -53,6 +54,9 @@ class Robustness(Experiment):
         setting = _truth(self, key[0])
         X = setting.draw(self.size, self.stream(*key))
         return {"errors": setting.errors((*self.candidates, *self.extra), X)}
+
+    def record(self) -> Pattern:
+        return {"errors": errors_of((*self.candidates, *self.extra), self.blocks)}
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         rows = (*self.candidates, *self.extra)

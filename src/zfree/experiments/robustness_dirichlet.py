@@ -9,7 +9,7 @@ import numpy as np
 
 from zfree.experiments.paper import ROBUSTNESS_DIRICHLET
 from zfree.experiments.robustness import Robustness
-from zfree.experiments.settings import AUTO, COMBINED, MLE, DirichletSetting, as_range
+from zfree.experiments.settings import AUTO, COMBINED, MLE, DirichletSetting, as_range, separable_memory
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,9 @@ class RobustnessDirichlet(Robustness):
     printed = ROBUSTNESS_DIRICHLET
     champions: ClassVar[dict[str, tuple[str, float]]] = {"α": ("φ₂", 0.9)}
     blocks = ("α",)
+
+    def memory(self) -> float:
+        return separable_memory(self.dimension, self.size)
 
     def truth(self, rng: np.random.Generator) -> DirichletSetting:
         return DirichletSetting(rng.uniform(*as_range(self.alphas, "alphas", positive=True), self.dimension))

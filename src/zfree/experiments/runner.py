@@ -1,7 +1,7 @@
 """Run the trials of an experiment on all cores, keep each as it finishes, and write the tables and figures.
 
-A folder holds one run: ``config.json``, ``trials.jsonl`` (one line per trial), ``table.md``, ``table.csv``, ``figure.png`` and
-``figure.pdf``. Starting again in the same folder continues where the last run stopped; the final files are the same, byte for
+A folder holds one run and nothing else: ``config.json``, ``trials.jsonl`` (one line per trial), ``table.md``, ``table.csv``,
+``figure.png`` and ``figure.pdf``, and damaged lines of the trials in ``trials.damaged.jsonl``, if there ever were any. Starting again in the same folder continues where the last run stopped; the final files are the same, byte for
 byte, however often it was interrupted and on however many processes it ran.
 """
 
@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import threading
 import time
-import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor
 from functools import cache
 from pathlib import Path
 
-from zfree import __version__
-from zfree.errors import MissingDependencyError, SpecificationError, ZfreeWarning
-from zfree.experiments.base import Experiment, Key, Progress, Record
+from zfree.errors import DamagedFileWarning, DataError, MissingDependencyError, collected_warnings, warn
+from zfree.experiments.base import Experiment, Progress
+from zfree.experiments.folder import CONFIG, check_folder, clear
+from zfree.experiments.limits import check_limits
+from zfree.experiments.records import Key, Record, damaged_file, read_trials, set_aside, to_line
 from zfree.experiments.report import Report
-from zfree.files import write_whole
+from zfree.files import held, write_whole
 from zfree.threads import one_blas_thread
-
-FILES = ("config.json", "trials.jsonl", "table.md", "table.csv", "figure.png", "figure.pdf")
 
 
 def run(
@@ -37,6 +36,7 @@ def run(
     figures: bool = True,
     progress: Progress = lambda done, total: None,
     preparing: Progress = lambda done, total: None,
+    notice: Callable[[str], None] = lambda text: warn(text, DamagedFileWarning),
 ) -> Report:
     """Run what is missing of an experiment in `folder` and report on all of it.
 
@@ -47,40 +47,56 @@ def run(
     jobs : int
         Processes; -1 for one per core.
     fresh : bool
-        Throw away what the folder holds of an earlier run.
+        Throw away what the folder holds of an earlier run, and nothing else.
     figures : bool
         Draw the figure too (needs matplotlib).
     progress : callable
         Called after every trial with the number done and the number of all.
     preparing : callable
         The same for what some experiments do before the first trial.
+    notice : callable
+        Called with a sentence if lines of ``trials.jsonl`` were damaged; a warning by default.
     """
+    check_limits(experiment, jobs)
     experiment.check()
     if figures:
         check_matplotlib()
-    config = check_folder(experiment, folder, fresh=fresh)
+    check_folder(experiment, folder, fresh=fresh)
     folder.mkdir(parents=True, exist_ok=True)
-    if fresh:
-        for name in FILES:
-            (folder / name).unlink(missing_ok=True)
-        shutil.rmtree(folder / "scratch", ignore_errors=True)
-    write_whole(folder / "config.json", config.encode())
+    with held(folder):
+        config = check_folder(experiment, folder, fresh=fresh)  # again: it is ours only now
+        clear(folder, fresh=fresh)
+        write_whole(folder / CONFIG, config.encode())
+        return _run(experiment, folder, jobs, figures, progress, preparing, notice)
+
+
+def _run(
+    experiment: Experiment,
+    folder: Path,
+    jobs: int,
+    figures: bool,
+    progress: Progress,
+    preparing: Progress,
+    notice: Callable[[str], None],
+) -> Report:
     results = folder / "trials.jsonl"
     keys = experiment.plan()
-    wanted = set(keys)
-    done = {key: record for key, record in _read(results) if key in wanted}
+    done, damaged = read_trials(results, keys, experiment.record())
+    set_aside(results, damaged, done)
+    if damaged:
+        notice(_damage(results, list(damaged)))
     missing = [key for key in keys if key not in done]
     progress(len(done), len(keys))
     if missing:
         experiment.prepare(folder / "scratch", preparing)
         with results.open("a", encoding="utf-8") as file:
             for key, record in _trials(experiment, missing, folder / "scratch", jobs):
-                file.write(_line(key, record))
+                file.write(to_line(key, record))
                 file.flush()
                 done[key] = record
                 progress(len(done), len(keys))
     # Lines were written as trials finished; put them in their own order, so that the file depends on nothing else.
-    write_whole(results, "".join(_line(key, done[key]) for key in keys).encode())
+    write_whole(results, "".join(to_line(key, done[key]) for key in keys).encode())
     # Numbers as the file has them, whether they were computed now or read.
     with one_blas_thread():
         report = experiment.report([(key, json.loads(json.dumps(done[key]))) for key in keys])
@@ -98,19 +114,30 @@ def run_trial(experiment: Experiment, key: Key, scratch: Path, main: int | None 
     """
     if main is not None and main != os.getpid():
         _end_with(main)
-    with one_blas_thread(), warnings.catch_warnings():
-        # Baselines that are inconsistent or have no variance are part of the comparison.
-        warnings.simplefilter("ignore", ZfreeWarning)
+    # Baselines that are inconsistent or have no variance are part of the comparison: their warnings are not news.
+    with one_blas_thread(), collected_warnings():
         return key, experiment.trial(key, scratch)
 
 
-def _trials(experiment: Experiment, keys: list[Key], scratch: Path, jobs: int) -> Iterable[tuple[Key, Record]]:
+def _trials(experiment: Experiment, keys: list[Key], scratch: Path, jobs: int) -> Iterator[tuple[Key, Record]]:
     try:
         from joblib import Parallel, delayed
     except ImportError as error:
         raise MissingDependencyError("experiments need joblib: run `pip install zfree[cli]`.") from error
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch="4*n_jobs")
-    return parallel(delayed(run_trial)(experiment, key, scratch, os.getpid()) for key in keys)
+    try:
+        yield from parallel(delayed(run_trial)(experiment, key, scratch, os.getpid()) for key in keys)
+    except (BrokenExecutor, MemoryError) as error:
+        raise DataError(
+            "a process ended before its trial did, most likely because memory ran out. Use fewer --jobs or smaller settings; the "
+            "trials that finished are kept."
+        ) from error
+
+
+def _damage(path: Path, lines: list[int]) -> str:
+    shown = ", ".join(map(str, lines[:10])) + (f" and {len(lines) - 10} more" if len(lines) > 10 else "")
+    word = "line" if len(lines) == 1 else "lines"
+    return f"{word} {shown} of {path} cannot be used: kept in {damaged_file(path).name}, and computed again."
 
 
 @cache
@@ -126,25 +153,6 @@ def _end_with(main: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the main process speaks for it
 
 
-def check_folder(experiment: Experiment, folder: Path, *, fresh: bool = False) -> str:
-    """The configuration as text; an error if `folder` holds a run with another one."""
-    config = {"zfree": __version__, **experiment.config()}
-    text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
-    path = folder / "config.json"
-    if fresh or not path.exists() or path.read_text(encoding="utf-8") == text:
-        return text
-    try:
-        there = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        there = {}
-    here = json.loads(text)
-    other = [f"{k} = {json.dumps(there.get(k))}" for k in here if there.get(k) != here[k]]
-    raise SpecificationError(
-        f"{folder} holds a run with other settings ({', '.join(other)}). Choose another --output, or pass --fresh to throw "
-        "that run away."
-    )
-
-
 def check_matplotlib() -> None:
     """Say at once, not after all trials, that figures cannot be drawn."""
     from zfree.plotting.trials import panels
@@ -153,32 +161,6 @@ def check_matplotlib() -> None:
         panels(1)
     except MissingDependencyError as error:
         raise MissingDependencyError(f"{error} Or leave figures out with --no-figures.") from error
-
-
-def _read(path: Path) -> list[tuple[Key, Record]]:
-    """Finished trials. A line that cannot be read, cut off while it was written or damaged since, is a trial to run again."""
-    if not path.exists():
-        return []
-    content = path.read_bytes()
-    found, lines = [], content.splitlines(keepends=True)
-    kept = []
-    for line in lines:
-        try:
-            record = json.loads(line)
-            found.append((tuple(record.pop("trial")), record))
-        except (ValueError, KeyError, AttributeError, TypeError):
-            continue
-        if line.endswith(b"\n"):
-            kept.append(line)
-        else:
-            found.pop()
-    if len(kept) < len(lines):
-        write_whole(path, b"".join(kept))
-    return found
-
-
-def _line(key: Key, record: Record) -> str:
-    return json.dumps({"trial": key, **record}, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _draw(report: Report, folder: Path) -> None:

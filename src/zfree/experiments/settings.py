@@ -34,6 +34,18 @@ AUTO, COMBINED, MLE = "auto", "combined", "MLE"
 POOL = 20_000
 """Draws at the truth for the Monte-Carlo likelihood of a truncated Gaussian."""
 
+
+def gaussian_memory(dimension: int, rows: int) -> float:
+    """Bytes for a Gaussian with a full K: rows and their copies, Γ and its factors, the statistics of the pool of draws."""
+    r = dimension * (dimension + 3) / 2
+    return 32.0 * rows * dimension + 64.0 * r**2 + 16.0 * POOL * r
+
+
+def separable_memory(parameters: int, rows: int) -> float:
+    """Bytes for a model with as many columns as parameters."""
+    return 64.0 * rows * parameters + 64.0 * float(parameters) ** 2
+
+
 Errors = dict[str, float | None]
 """Squared error of each block of parameters; None where there is no estimate."""
 
@@ -83,7 +95,7 @@ class Setting(ABC):
     def _tried(self, compute: Callable[[], Errors]) -> Errors:
         try:
             found = compute()
-        except ZfreeError:
+        except (ZfreeError, np.linalg.LinAlgError):
             found = {}
         return {block: finite(found.get(block)) for block in self.blocks}
 
@@ -153,7 +165,7 @@ def as_mean(value: Any, d: int) -> Array:
     """A location of `d` coordinates from one number or `d`."""
     mean = _numbers(value)
     if mean is None or mean.shape not in ((), (d,)):
-        raise SpecificationError(f"mean must be one number or {d} of them, got {value!r}.")
+        raise SpecificationError(f"mean must be one number or {d} of them, got {_brief(value)}.")
     return np.broadcast_to(mean, (d,)).copy()
 
 
@@ -164,7 +176,7 @@ def as_precision(value: Any, d: int) -> Array:
         K = np.diag(np.broadcast_to(K, (d,)))
     if K is None or K.shape != (d, d) or not np.array_equal(K, K.T) or np.linalg.eigvalsh(K)[0] <= 0:
         raise SpecificationError(
-            f"precision must be a positive number, {d} of them or a positive-definite {d} × {d} matrix, got {value!r}."
+            f"precision must be a positive number, {d} of them or a positive-definite {d} × {d} matrix, got {_brief(value)}."
         )
     return K
 
@@ -175,6 +187,11 @@ def as_range(value: Sequence[float], field: str, positive: bool = False) -> tupl
         kind = "two positive numbers" if positive else "two numbers"
         raise SpecificationError(f"{field} must be {kind}, the smaller first; got {list(value)}.")
     return value[0], value[1]
+
+
+def _brief(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 100 else f"{text[:100]}…"
 
 
 def _numbers(value: Any) -> Array | None:

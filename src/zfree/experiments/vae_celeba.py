@@ -11,9 +11,10 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.errors import DataError, SpecificationError
-from zfree.experiments.autoencoders import DIFFUSIONS, GRID, Autoencoders, draw_curves, draw_grid, pack
+from zfree.experiments.autoencoders import DIFFUSIONS, GRID, Autoencoders, draw_curves, draw_grid, is_grid, pack
 from zfree.experiments.base import Key, Progress, Record
 from zfree.experiments.paper import VAE_CELEBA
+from zfree.experiments.records import Each, Pattern, number, text
 from zfree.experiments.report import Number, Report
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ class VaeCeleba(Autoencoders):
         super().check()
         check_side(self.side)
         as_device(self.device)
+        if not self.learning_rate > 0:
+            raise SpecificationError(f"learning_rate must be positive, got {self.learning_rate!r}.")
         if not self.data:
             raise SpecificationError("vae-celeba needs the images: give their folder with --data.")
         files = face_files(self.data)
@@ -150,6 +153,20 @@ class VaeCeleba(Autoencoders):
         from zfree.neural.faces import face_digest, face_files
 
         return face_digest(face_files(self.data))
+
+    def record(self) -> Pattern:
+        return {
+            "curve": Each([number, number]),
+            "samples": lambda value: is_grid(value, 3),
+            "faces": number,
+            "folder": text,
+        }
+
+    def memory(self) -> float:
+        """The layers of a batch, and the parameters with their gradients and averages."""
+        layers = 4.0 * self.batch_size * self.side**2 * (3 + self.width)
+        parameters = 25.0 * 8 * 4 * self.width**2 + 8.0 * self.width * (self.side / 16) ** 2 * 4 * self.latent
+        return layers + 12.0 * parameters
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         found = self.by_name(records)

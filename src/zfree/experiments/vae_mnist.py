@@ -20,10 +20,12 @@ from zfree.experiments.autoencoders import (
     Autoencoders,
     draw_curves,
     draw_grid,
+    is_grid,
     pack,
 )
 from zfree.experiments.base import Key, Record
 from zfree.experiments.paper import VAE_MNIST
+from zfree.experiments.records import Each, Pattern, number, number_or_none, text
 from zfree.experiments.report import Finding, Number, Report
 
 if TYPE_CHECKING:
@@ -80,6 +82,21 @@ class VaeMnist(Autoencoders):
             "samples": pack(est.sample(GRID**2, random_state=self.seed)),
             **_latents(est, digits.train[order[cut:]], self.seed),
         }
+
+    def record(self) -> Pattern:
+        numbers = ("nll", "standard_error", "effective_size", "half_square", "identity")
+        return {
+            **dict.fromkeys(numbers, number),
+            "method": text,
+            "source": text,
+            "curve": Each([number, number]),
+            "samples": is_grid,
+            "density": [number] * len(MIDDLE),
+            "mean_score": [number_or_none] * len(MIDDLE),
+        }
+
+    def memory(self) -> float:
+        return 4.0 * 6 * 256 * self.latent + 4.0 * self.images * self.latent
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         found = self.by_name(records)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import torch
 from torch import Tensor, nn
 
 from zfree.errors import SpecificationError
 from zfree.neural.networks import ACTIVATIONS
 from zfree.neural.pairs import Networks, Pair
+from zfree.neural.turns import seeded
 
 GROWTH = (1, 2, 4, 8)
 """Channels of the four convolutions, in multiples of the width. Each halves the image."""
@@ -94,8 +94,7 @@ def convolutional_networks(
     latent: int, *, side: int = 64, channels: int = 3, width: int = 64, random_state: int = 0
 ) -> Networks:
     """Encoder, decoder and score network for images, with as many columns of noise as of z; for ``pixels="gaussian"``."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(random_state)
+    with seeded(random_state):
         encoder, score = (
             ConvolutionalPair(latent, latent, side=side, channels=channels, width=width, activation=activation)
             for activation in ("relu", "softplus")

@@ -23,6 +23,7 @@ from zfree.neural.matching import energies
 from zfree.neural.networks import Perceptron
 from zfree.neural.progress import progress_bar
 from zfree.neural.training import Plan, Trainer
+from zfree.neural.turns import seeded
 from zfree.neural.weights import Weight, as_generator, log_unit
 from zfree.samplers import Chains
 
@@ -136,8 +137,8 @@ class EnergyModel(UnnormalisedDensity):
             for part, seed in ((np.sort(order[held:]), 1), (np.sort(order[:held]), 2))
         )
         # A generator of our own for initial values and dropout: the caller's is left as it was.
-        with torch.random.fork_rng(devices=[]), progress_bar(self.verbose, plan.epochs) as report:
-            torch.manual_seed(self.random_state)
+        with seeded(self.random_state), progress_bar(self.verbose, plan.epochs) as report:
+            torch.manual_seed(self.random_state)  # that of the device too
             network = self._network(rows)
             trainer = Trainer(network, loss, self.output == "energy", train, held_out, plan, self.random_state)
             state = trainer.run(None if self.checkpoint is None else Path(self.checkpoint), report)

@@ -73,7 +73,12 @@ def load_faces(
         path.parent.mkdir(parents=True, exist_ok=True)
         _reduce(files, path, crop, side, progress)
     # Copy on write: torch wants arrays it could write to, and the file must stay as it is.
-    images: NDArray[np.uint8] = np.load(path, mmap_mode="c")
+    try:
+        images: NDArray[np.uint8] = np.load(path, mmap_mode="c", allow_pickle=False)
+    except Exception as error:  # a foreign or damaged file can fail anywhere in numpy
+        raise DataError(f"{path} is damaged ({error}). Delete it, and it is made again.") from error
+    if not isinstance(images, np.ndarray) or images.dtype != np.uint8 or images.shape != (len(files), 3 * side**2):
+        raise DataError(f"{path} does not hold these images. Delete it, and it is made again.")
     return images
 
 

@@ -83,9 +83,21 @@ class FeatureStatistics:
 
     @classmethod
     def load(cls, path: Path) -> FeatureStatistics:
-        """From a file of :meth:`save`."""
-        with np.load(path) as content:
-            return cls(int(content["count"]), content["mean"], content["scatter"])
+        """From a file of :meth:`save`; an error for any other."""
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
+                count, mean, scatter = (content[name] for name in ("count", "mean", "scatter"))
+        except Exception as error:  # a foreign or damaged file can fail anywhere in numpy and zipfile
+            raise DataError(
+                f"{path} holds no statistics of features ({error}). Delete it, and they are taken again."
+            ) from error
+        whole = count.shape == () and count.dtype.kind == "i" and count >= 1
+        shaped = (
+            mean.ndim == 1 and scatter.shape == (len(mean), len(mean)) and mean.dtype == scatter.dtype == np.float64
+        )
+        if not (whole and shaped and np.isfinite(mean).all() and np.isfinite(scatter).all()):
+            raise DataError(f"{path} holds no statistics of features. Delete it, and they are taken again.")
+        return cls(int(count), mean, scatter)
 
     @property
     def covariance(self) -> Array:

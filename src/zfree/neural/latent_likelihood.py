@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from zfree.arrays import Array
-from zfree.autodiff import quiet_torch
+from zfree.autodiff import torch_func
 from zfree.neural.pixels import PIXEL_MODELS, PixelModel
 
 DEGREES = 8.0
@@ -158,7 +158,7 @@ class _Joint(NamedTuple):
             out = self.decoder(point[None])[0]
             return out, out
 
-        with quiet_torch(), torch.no_grad():
+        with torch_func(), torch.no_grad():
             J, out = torch.func.vmap(torch.func.jacfwd(output, has_aux=True))(z)
         slope, w = self.pixels.expansion(out, self.x)
         identity = torch.eye(z.shape[1], device=z.device)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from zfree.arrays import Array
-from zfree.autodiff import quiet_torch
+from zfree.autodiff import torch_func
 from zfree.domains import Domain, Units
 from zfree.errors import DataError, SingularMomentsError, SpecificationError
 from zfree.generators import Generator
@@ -141,7 +141,7 @@ class ParametricModel(UnnormalisedDensity):
     def _evaluate(self, X: Array) -> tuple[Array, Array]:
         parameters = _unpack(torch.as_tensor(self._theta), self._shapes)
         both = torch.func.grad_and_value(lambda x: -self.energy(x, parameters))
-        with quiet_torch():
+        with torch_func():
             gradient, value = torch.func.vmap(both)(torch.as_tensor(X))
         return value.numpy(), gradient.numpy()
 
@@ -166,7 +166,7 @@ class _Rule:
     def _over_rows(self, function: Callable[..., Any], theta: Tensor) -> list[Any]:
         batched = torch.func.vmap(function, in_dims=(None, 0, 0, 0))
         pieces = zip(*(t.split(CHUNK) for t in (self._X, self._D, self._divergence)), strict=True)
-        with quiet_torch():
+        with torch_func():
             return [batched(theta, *piece) for piece in pieces]
 
     def value_and_gradient(self, theta: Array) -> tuple[float, Array]:

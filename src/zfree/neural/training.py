@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,20 @@ import torch
 from torch import Tensor, nn
 
 from zfree.errors import DataError, SpecificationError
-from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
+from zfree.neural.checkpoints import check_place, identity, load_checkpoint, restoring, save_checkpoint
 from zfree.neural.losses import Batch, Loss
+from zfree.neural.plain_data import (
+    entry,
+    losses,
+    number,
+    numpy_numbers,
+    optimiser_state,
+    random_numbers,
+    tensor,
+    tensors,
+    whole,
+)
+from zfree.neural.turns import torch_threads
 
 OPTIMISERS: dict[str, Any] = {
     "adam": torch.optim.Adam,
@@ -25,10 +36,6 @@ OPTIMISERS: dict[str, Any] = {
 }
 VALIDATION_SEED = 2**31 - 1
 """The held-out score sees the same probes and neighbours after every epoch."""
-
-SMALL = 200_000
-"""Networks with fewer parameters are trained by one thread: alone on the machine two are hardly faster, beside anything else ten
-times slower, because they wait for each other in loops."""
 
 Report = Callable[["State"], None]
 
@@ -68,17 +75,6 @@ class Plan:
             raise SpecificationError("learning_rate must be positive, batch_size and epochs at least 1.")
 
 
-@contextmanager
-def torch_threads(n_parameters: int) -> Iterator[None]:
-    """One thread for a small network."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1 if n_parameters < SMALL else before)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 class Trainer:
     """A network, a loss and rows to train and to validate on."""
 
@@ -94,8 +90,10 @@ class Trainer:
 
     def run(self, checkpoint: Path | None = None, report: Report = lambda state: None) -> State:
         """Train from where the checkpoint is, or from the start, to the last epoch or until nothing improves."""
-        if checkpoint is not None and checkpoint.exists():
-            self._restore(checkpoint)
+        if checkpoint is not None:
+            check_place(checkpoint)
+            if checkpoint.exists():
+                self._restore(checkpoint)
         with torch_threads(sum(p.numel() for p in self.network.parameters())):
             while self.state.epoch < self.plan.epochs and not self._stuck():
                 loss = self._epoch()
@@ -133,7 +131,7 @@ class Trainer:
         """Lower the learning rate to zero along a cosine."""
         share = self.state.epoch / self.plan.epochs
         for group in self.optimiser.param_groups:
-            group["lr"] = self.plan.learning_rate * 0.5 * (1.0 + np.cos(np.pi * share))
+            group["lr"] = float(self.plan.learning_rate * 0.5 * (1.0 + np.cos(np.pi * share)))
 
     def _record(self, loss: float) -> None:
         state = self.state
@@ -183,17 +181,39 @@ class Trainer:
             "noise": rows.noise.get_state(),
             "rng": rows.rng.bit_generator.state,
             "torch": torch.get_rng_state(),
-            "state": self.state,
+            "state": {f.name: getattr(self.state, f.name) for f in fields(State)},
         }
         save_checkpoint(path, self._what(), content)
 
     def _restore(self, path: Path) -> None:
-        rows = self.train_rows
-        content = load_checkpoint(path, self._what())
-        self.network.load_state_dict(content["network"])
-        self.optimiser.load_state_dict(content["optimiser"])
-        self.order.set_state(content["order"])
-        rows.noise.set_state(content["noise"])
-        rows.rng.bit_generator.state = content["rng"]
-        torch.set_rng_state(content["torch"])
-        self.state = content["state"]
+        content, rows, network = load_checkpoint(path, self._what()), self.train_rows, self.network.state_dict()
+        with restoring(path):  # all of it is checked before any of it is used
+            parameters = tensors(entry(content, "network"), network, "network")
+            optimiser = optimiser_state(entry(content, "optimiser"), self.optimiser, "optimiser")
+            order = random_numbers(entry(content, "order"), self.order, "order")
+            noise = random_numbers(entry(content, "noise"), rows.noise, "noise")
+            rng = numpy_numbers(entry(content, "rng"), rows.rng, "rng")
+            common = random_numbers(entry(content, "torch"), torch.default_generator, "torch")
+            state = self._state(entry(content, "state"), network)
+        self.network.load_state_dict(parameters)
+        self.optimiser.load_state_dict(optimiser)
+        self.order.set_state(order)
+        rows.noise.set_state(noise)
+        rows.rng.bit_generator.state = rng
+        torch.set_rng_state(common)
+        self.state = state
+
+    def _state(self, found: Any, network: dict[str, Any]) -> State:
+        epoch = whole(entry(found, "epoch"), "epoch", self.plan.epochs)
+        history = losses(entry(found, "history"), "epoch", epoch, {"loss", "held_out"})
+        values = torch.zeros(len(self.held_out.X), dtype=torch.float64)
+        return State(
+            epoch,
+            whole(entry(found, "lowest_epoch"), "lowest_epoch", epoch),
+            number(entry(found, "lowest_score"), "lowest_score"),
+            whole(entry(found, "best_epoch"), "best_epoch", epoch),
+            number(entry(found, "best_score"), "best_score"),
+            tensor(entry(found, "best_rows"), values, "best_rows").to(self.held_out.X.device),
+            tensors(entry(found, "best_parameters"), network, "best_parameters"),
+            history,
+        )

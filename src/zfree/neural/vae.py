@@ -24,6 +24,7 @@ from zfree.neural.pairs import Networks, Pair, PairNetwork, decoder_network
 from zfree.neural.pixels import PixelModel, as_pixel_model, as_pixels
 from zfree.neural.progress import iteration_bar, save_history
 from zfree.neural.score_check import ScoreCheck
+from zfree.neural.turns import seeded
 from zfree.neural.vae_training import AutoencoderTrainer
 
 CHUNK = 500
@@ -185,8 +186,7 @@ class ImplicitVAE(BaseEstimator):
 
     def _networks(self) -> Networks:
         pixels, latent = self.n_features_in_, self.latent
-        with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(self.random_state)
+        with seeded(self.random_state):
             encoder = PairNetwork(pixels, latent, latent) if self.encoder is None else copy.deepcopy(self.encoder)
             decoder = decoder_network(latent, pixels) if self.decoder is None else copy.deepcopy(self.decoder)
             score = (

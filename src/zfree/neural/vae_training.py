@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,22 @@ from torch import Tensor
 from zfree.domains import RealSpace
 from zfree.errors import DataError, SpecificationError
 from zfree.generators import Generator
-from zfree.neural.checkpoints import identity, load_checkpoint, save_checkpoint
+from zfree.neural.checkpoints import check_place, identity, load_checkpoint, restoring, save_checkpoint
 from zfree.neural.matching import hutchinson_rule
 from zfree.neural.pairs import Networks
 from zfree.neural.pixels import PIXEL_MODELS, PixelModel
-from zfree.neural.training import torch_threads
+from zfree.neural.plain_data import (
+    UnfitError,
+    entry,
+    losses,
+    number,
+    optimiser_state,
+    random_numbers,
+    tensor,
+    tensors,
+    whole,
+)
+from zfree.neural.turns import torch_threads
 from zfree.neural.weights import Weight
 
 
@@ -64,8 +75,10 @@ class AutoencoderTrainer:
         monitor_every: int = 10_000,
     ) -> None:
         """Advance to `iterations`, from a checkpoint if there is one; what `monitor` finds joins the history."""
-        if checkpoint is not None and checkpoint.exists():
-            self._restore(checkpoint)
+        if checkpoint is not None:
+            check_place(checkpoint)
+            if checkpoint.exists():
+                self._restore(checkpoint)
         if self.iteration > iterations:
             raise SpecificationError(
                 f"the checkpoint {checkpoint} has gone {self.iteration} iterations already, more than the {iterations} asked for. "
@@ -128,13 +141,14 @@ class AutoencoderTrainer:
             raise DataError(f"the loss is no longer finite at iteration {self.iteration}. Lower the learning rate.")
         since = self.iteration - (self.history[-1]["iteration"] if self.history else 0)
         misfit, prior, matching = (self._sums / since).tolist()
-        entry = {"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching}
+        row = {"iteration": self.iteration, "misfit": misfit, "prior": prior, "score_loss": matching}
         found = monitor() if monitor is not None else {}
-        if not isinstance(found, dict) or set(found) & set(entry):
+        plain = {name: _plain(value) for name, value in found.items()} if isinstance(found, dict) else None
+        if plain is None or set(plain) & set(row) or any(value is None for value in plain.values()):
             raise SpecificationError(
-                f"monitor must return numbers by names other than {', '.join(entry)}, in a dictionary; got {found!r}."
+                f"monitor must return numbers by names other than {', '.join(row)}, in a dictionary; got {found!r}."
             )
-        self.history.append({**entry, **found})
+        self.history.append({**row, **{name: value for name, value in plain.items() if value is not None}})
         self._sums = torch.zeros(3, dtype=torch.float64, device=self.device)
 
     @cached_property
@@ -158,14 +172,56 @@ class AutoencoderTrainer:
         save_checkpoint(path, self._what, content)
 
     def _restore(self, path: Path) -> None:
-        content = load_checkpoint(path, self._what)
-        for network, state in zip(self.networks, content["networks"], strict=True):
+        content, optimisers = load_checkpoint(path, self._what), (self._score_optimiser, self._optimiser)
+        with restoring(path):  # all of it is checked before any of it is used
+            parameters = [
+                tensors(found, network.state_dict(), f"networks[{k}]")
+                for k, (found, network) in enumerate(_pairs(entry(content, "networks"), self.networks))
+            ]
+            states = [
+                optimiser_state(found, optimiser, f"optimisers[{k}]")
+                for k, (found, optimiser) in enumerate(_pairs(entry(content, "optimisers"), optimisers))
+            ]
+            noise = random_numbers(entry(content, "noise"), self.noise, "noise")
+            order, position = self._shuffled(entry(content, "order"))
+            iteration, seconds = (
+                whole(entry(content, "iteration"), "iteration"),
+                number(entry(content, "seconds"), "seconds"),
+            )
+            history = losses(entry(content, "history"), "iteration", iteration, {"misfit", "prior", "score_loss"})
+        for network, state in zip(self.networks, parameters, strict=True):
             network.load_state_dict(state)
-        for optimiser, state in zip((self._score_optimiser, self._optimiser), content["optimisers"], strict=True):
+        for optimiser, state in zip(optimisers, states, strict=True):
             optimiser.load_state_dict(state)
-        self.noise.set_state(content["noise"])
-        self._order, self._position = content["order"]
-        self.iteration, self.seconds, self.history = (content[key] for key in ("iteration", "seconds", "history"))
+        self.noise.set_state(noise)
+        self._order, self._position = order, position
+        self.iteration, self.seconds, self.history = iteration, seconds, history
+
+    def _shuffled(self, found: Any) -> tuple[Tensor, int]:
+        """Which rows come next: every row once, and how many of them have been."""
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise UnfitError("order is no order of rows")
+        n = len(self.pixels)
+        order = tensor(found[0], torch.empty(n, dtype=torch.int64), "order")
+        if not torch.equal(order.sort().values, torch.arange(n)):
+            raise UnfitError("order is no order of rows")
+        return order, whole(found[1], "order", n)
+
+
+def _plain(value: Any) -> float | None:
+    """A number of Python's own, from one of numpy or torch too; a checkpoint holds nothing else."""
+    if hasattr(value, "item"):
+        try:
+            value = value.item()
+        except (ValueError, RuntimeError):  # more than one number
+            return None
+    return value if type(value) in (int, float) else None
+
+
+def _pairs(found: Any, own: Sequence[Any]) -> list[tuple[Any, Any]]:
+    if not isinstance(found, list) or len(found) != len(own):
+        raise UnfitError("it has other networks")
+    return list(zip(found, own, strict=True))
 
 
 def _descend(loss: Tensor, optimiser: torch.optim.Optimizer) -> None:
