@@ -181,6 +181,14 @@ def test_a_file_in_place_of_the_folder_is_named(coin, tmp_path):
     assert "taken" in result.output
 
 
+def test_a_demo_that_cannot_be_written_is_a_sentence(tmp_path, monkeypatch):
+    (tmp_path / "taken").write_text("mine")
+    monkeypatch.setattr("zfree.demo.main", lambda arguments: (tmp_path / "taken").mkdir())
+    result = invoke("demo", "--output", tmp_path / "taken")
+    assert result.exit_code == 2
+    assert "taken" in result.output
+
+
 def test_a_console_without_greek_letters(tmp_path):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-m", "zfree.cli", "reproduce", "list"]
