@@ -115,9 +115,76 @@ def test_a_folder_with_other_settings_is_refused(coin, tmp_path):
     assert invoke(*first, "--seed", 1, "--fresh").exit_code == 0
 
 
+@pytest.mark.parametrize("more", [[], ["--fresh"]])
+@pytest.mark.parametrize("name", ["table.md", "config.json", "notes.txt"])
+def test_a_strangers_file_is_neither_overwritten_nor_deleted(coin, tmp_path, name, more):
+    (tmp_path / "coin").mkdir()
+    (tmp_path / "coin" / name).write_text("mine")
+    result = invoke("reproduce", "coin", "-o", tmp_path, "--jobs", 1, "--no-figures", *more)
+    assert result.exit_code == 2
+    assert f"holds what no run wrote ({name})" in result.output
+    assert [p.name for p in (tmp_path / "coin").iterdir()] == [name]
+    assert (tmp_path / "coin" / name).read_text() == "mine"
+
+
+def test_fresh_keeps_a_strangers_file_beside_a_run(coin, tmp_path):
+    command = ["reproduce", "coin", "-o", tmp_path, "--jobs", 1, "--no-figures"]
+    assert invoke(*command).exit_code == 0
+    (tmp_path / "coin" / "scratch").mkdir()
+    (tmp_path / "coin" / "scratch" / "notes.txt").write_text("mine")
+    refused = invoke(*command, "--fresh")
+    assert refused.exit_code == 2
+    assert "scratch/notes.txt" in refused.output
+    assert (tmp_path / "coin" / "scratch" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "coin" / "table.md").exists()
+
+
+def test_damaged_lines_are_told_and_computed_again(coin, tmp_path):
+    command = ["reproduce", "coin", "-o", tmp_path, "--jobs", 1, "--no-figures"]
+    assert invoke(*command).exit_code == 0
+    path = tmp_path / "coin" / "trials.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b'"trial": [3]', b'"trial": "3"'))
+    result = invoke(*command)
+    assert result.exit_code == 0
+    assert f"note: line 4 of {path} cannot be used: kept in trials.damaged.jsonl" in result.output
+    assert path.read_bytes() == whole
+
+
+def test_more_trials_than_memory_are_refused_before_it_is_taken(coin, tmp_path):
+    for value, message in (
+        ("999999999", "999,999,999 trials"),
+        ("9" * 30, "positive whole number"),
+        ("-5", "positive"),
+    ):
+        result = invoke("reproduce", "coin", "-o", tmp_path, "--set", f"trials={value}", "--no-figures")
+        assert result.exit_code == 2
+        assert message in result.output
+    assert invoke("reproduce", "coin", "-o", tmp_path, "--jobs", 99_999, "--no-figures").exit_code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_memory_that_ran_out_is_a_sentence(coin, tmp_path, monkeypatch):
+    def fail(self, records):
+        raise MemoryError
+
+    monkeypatch.setattr(Coin, "report", fail)
+    result = invoke("reproduce", "coin", "-o", tmp_path, "--jobs", 1, "--no-figures")
+    assert result.exit_code == 2
+    assert "memory ran out" in result.output
+
+
 def test_a_file_in_place_of_the_folder_is_named(coin, tmp_path):
     (tmp_path / "taken").write_text("")
     result = invoke("reproduce", "coin", "-o", tmp_path / "taken", "--jobs", 1, "--no-figures")
+    assert result.exit_code == 2
+    assert "taken" in result.output
+
+
+def test_a_demo_that_cannot_be_written_is_a_sentence(tmp_path, monkeypatch):
+    (tmp_path / "taken").write_text("mine")
+    monkeypatch.setattr("zfree.demo.main", lambda arguments: (tmp_path / "taken").mkdir())
+    result = invoke("demo", "--output", tmp_path / "taken")
     assert result.exit_code == 2
     assert "taken" in result.output
 

@@ -61,7 +61,11 @@ def demo(
     """Fit the built-in data on three domains, print the summaries, draw a sheet of figures."""
     from zfree.demo import main as run_demo
 
-    raise typer.Exit(run_demo(["--output", str(output)]))
+    try:
+        code = run_demo(["--output", str(output)])
+    except (ZfreeError, OSError) as error:
+        _fail(str(error))
+    raise typer.Exit(code)
 
 
 @app.command()

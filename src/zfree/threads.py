@@ -122,6 +122,7 @@ def _set(library: Any, count: int) -> None:
 
 @cache
 def _libraries() -> list[Any]:
+    import scipy.linalg  # noqa: F401  (its BLAS is its own, and is found only when it is loaded)
     from threadpoolctl import ThreadpoolController
 
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)

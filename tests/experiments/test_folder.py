@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -106,18 +107,24 @@ def test_what_a_stop_left_behind_is_cleared_away(finished):
     assert sorted(listing(finished)) == WRITTEN
 
 
-def test_a_stop_in_the_middle_of_fresh_can_be_made_good(finished, monkeypatch):
+@pytest.mark.parametrize("deleted", [1, 2, 3])
+def test_a_stop_in_the_middle_of_fresh_can_be_made_good(finished, monkeypatch, deleted):
     """However many files were deleted by then, the same command still knows its folder."""
-    monkeypatch.setattr("zfree.experiments.runner.write_whole", _stop)
-    with pytest.raises(KeyboardInterrupt):
-        go(finished, replace(SMALL, seed=1), fresh=True)
-    monkeypatch.undo()
+    unlink, calls = Path.unlink, []
+
+    def stop(path, missing_ok=False):
+        unlink(path, missing_ok)
+        calls.append(path.name)
+        if len(calls) == deleted:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", stop)
+        with pytest.raises(KeyboardInterrupt):
+            go(finished, replace(SMALL, seed=1), fresh=True)
+    assert len(listing(finished)) == len(WRITTEN) - deleted
     go(finished, replace(SMALL, seed=1), fresh=True)
     assert sorted(listing(finished)) == WRITTEN
-
-
-def _stop(path, content):
-    raise KeyboardInterrupt
 
 
 def test_other_settings_of_the_same_run(finished):
@@ -132,7 +139,7 @@ def test_two_runs_do_not_share_a_folder(finished):
     code = """
     import sys, time
     from pathlib import Path
-    from zfree.files import held
+    from zfree.experiments.folder import held
     with held(Path(sys.argv[1])):
         print("held", flush=True)
         time.sleep(60)

@@ -12,7 +12,7 @@ import pytest
 from zfree.errors import DamagedFileWarning, DataError
 from zfree.experiments import EXPERIMENTS, run
 from zfree.experiments.autoencoders import GRID, pack
-from zfree.experiments.records import fits, read_trials, to_line
+from zfree.experiments.records import anything, fits, read_trials, to_line
 from zfree.experiments.runner import run_trial
 
 SMALL = replace(EXPERIMENTS["dirichlet"](), sizes=(60,), trials=4)
@@ -108,6 +108,14 @@ def test_a_trial_twice(tmp_path, whole):
     found, damaged = read_trials(path, SMALL.plan(), SMALL.record())
     assert list(found) == [(60, 1)]
     assert list(damaged) == [1, 3, 4]
+
+
+def test_without_a_pattern_a_line_must_still_be_json(tmp_path):
+    path = tmp_path / "trials.jsonl"
+    path.write_text('{"trial": [0], "a": NaN}\n{"trial": [1], "a": {"b": -Infinity}}\n{"trial": [2], "a": "b"}\n')
+    found, damaged = read_trials(path, [(0,), (1,), (2,)], anything)
+    assert found == {(2,): {"a": "b"}}
+    assert list(damaged) == [1, 2]
 
 
 TINY = {

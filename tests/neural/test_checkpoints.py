@@ -105,6 +105,14 @@ def _flipped(content):
     return content[:200] + bytes(255 - b for b in content[200:middle]) + content[middle:]
 
 
+def _one_bit(content):
+    """One bit of a number in the longest tensor is another."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        longest = max(archive.infolist(), key=lambda member: member.file_size)
+        where = content.index(archive.read(longest)) + longest.file_size // 2
+    return content[:where] + bytes([content[where] ^ 1]) + content[where + 1 :]
+
+
 def _archive(content):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -119,6 +127,7 @@ FOREIGN = {
     "cut off": _truncated,
     "last byte missing": lambda content: content[:-1],
     "flipped": _flipped,
+    "one bit": _one_bit,
     "zip": _archive,
     "pickle": lambda content: pickle.dumps({"what": 1}),
     "npz": lambda content: _saved(lambda file: np.savez(file, a=np.ones(3))),
@@ -260,6 +269,15 @@ def test_missing_parts_are_named(tmp_path, written, kind):
     for name in content.keys() - {"what", "format"}:
         torch.save({k: v for k, v in content.items() if k != name}, path)
         assert f"'{name}' is missing" in refused(kind, path)
+
+
+@pytest.mark.parametrize("index", [99, -1, "0"])
+def test_averages_of_other_parameters_are_refused(tmp_path, written, index):
+    content, path = load(written["energy"]), tmp_path / "state.pt"
+    states = content["optimiser"]["state"]
+    states[index] = states.pop(0)
+    torch.save(content, path)
+    assert "that of other parameters" in refused("energy", path)
 
 
 def test_rows_outside_the_data_are_refused(tmp_path, written):

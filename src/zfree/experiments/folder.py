@@ -1,10 +1,12 @@
-"""The folder of a run: what is in it, and that nothing else is touched."""
+"""The folder of a run: what is in it, that nothing else is touched, and that one process at a time writes to it."""
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,32 @@ def clear(folder: Path, *, fresh: bool) -> None:
     if fresh:
         with suppress(OSError):  # not there, or not empty
             scratch.rmdir()
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other processes that ask out of `folder`; an error if one of them has it.
+
+    The system gives the folder back when the process ends, however it ends. Where it knows no such locks (Windows, some network
+    disks) nothing is kept out.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                raise SpecificationError(
+                    f"another run is writing to {folder}. Wait until it has ended, or choose another folder."
+                ) from error
+        yield
+    finally:
+        os.close(handle)
 
 
 def _strangers(folder: Path, ours: bool) -> list[str]:

@@ -19,11 +19,11 @@ from pathlib import Path
 
 from zfree.errors import DamagedFileWarning, DataError, MissingDependencyError, collected_warnings, warn
 from zfree.experiments.base import Experiment, Progress
-from zfree.experiments.folder import CONFIG, check_folder, clear
+from zfree.experiments.folder import CONFIG, check_folder, clear, held
 from zfree.experiments.limits import check_limits
 from zfree.experiments.records import Key, Record, damaged_file, read_trials, set_aside, to_line
 from zfree.experiments.report import Report
-from zfree.files import held, write_whole
+from zfree.files import write_whole
 from zfree.threads import one_blas_thread
 
 
