@@ -61,6 +61,16 @@ class Polyhedral(Domain):
             np.minimum(side[:, j], slacks[:, k] / abs(A[k, j]), out=side[:, j])
         return Sections(below, above)
 
+    def chord(self, X: Array, v: Array) -> Sections:
+        rate = self.inequalities[0] @ v  # moving by t changes slack k to s_k − t rate_k
+        below, above = np.full(len(X), np.inf), np.full(len(X), np.inf)
+        slacks = self.slacks(X)
+        for side, stopping in ((below, rate < 0), (above, rate > 0)):
+            (hit,) = np.nonzero(stopping)
+            if hit.size:
+                np.min(slacks[:, hit] / np.abs(rate[hit]), axis=1, out=side)
+        return Sections(below, above)
+
     @cached_property
     def _free_directions(self) -> Array:
         """Orthonormal rows that span the directions no facet limits (the lineality space)."""

@@ -108,6 +108,12 @@ class Product(Domain):
             np.concatenate([p.above for p in pieces], axis=1),
         )
 
+    def chord(self, X: Array, v: Array) -> Sections:
+        pieces = [
+            f.chord(x, v[part]) for (f, x), part in zip(self._columns_of(X), self._slices, strict=True) if v[part].any()
+        ]
+        return Sections(np.min([p.below for p in pieces], axis=0), np.min([p.above for p in pieces], axis=0))
+
     def barrier(self, potential: SlackPotential, X: Array) -> BarrierHessian:
         pieces = [f.barrier(potential, x) for f, x in self._columns_of(X)]
         sizes = tuple(f.dimension for f in self.factors)

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array, Seed
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
+from zfree.samplers.draws import Draws
 from zfree.samplers.truncated_normal import truncated_normal
 
 PILOT = 8192
@@ -68,6 +69,20 @@ def sample_gaussian(
             "Fit with positive_definite=True."
         )
     return _gibbs(domain, mu, K, n, rng) if domain.is_convex else _gibbs_on_hull(domain, mu, K, n, rng)
+
+
+def gaussian_draws(
+    domain: Domain,
+    center: Array,
+    K: Array,
+    slope: Array,
+    n: int,
+    rng: np.random.Generator,
+    start: Array | None = None,
+) -> Draws:
+    """Draws from exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain."""
+    mean = center + np.linalg.solve(K, slope)
+    return Draws(sample_gaussian(domain, mean, K, n, rng), False, "Gibbs")
 
 
 def _batch(missing: int, rate: float) -> int:

@@ -7,7 +7,7 @@ import pytest
 
 import zfree as zf
 from zfree.errors import NotPositiveDefiniteWarning
-from zfree.inference import is_normalisable
+from zfree.models import is_normalisable
 
 INDEFINITE = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues 3 and −1, positive on the orthant
 BAD = np.array([[1.0, -2.0], [-2.0, 1.0]])  # negative along (1, 1)

@@ -1,0 +1,66 @@
+"""Draws that know how far they can be trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zfree.arrays import Array
+from zfree.errors import SamplingWarning, warn
+
+LARGEST_RHAT = 1.05
+"""Split-R̂ above which chains have not mixed. With hundreds of short chains noise alone reaches 1.02."""
+SMALLEST_SIZE = 400
+"""Effective size that draws need to be trusted, or their own number where that is smaller (Vehtari et al. 2021, section 4)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws from a model, and how far to trust them.
+
+    Attributes
+    ----------
+    draws : ndarray of shape (n, d)
+    exact : bool
+        Whether they are independent draws from the law itself. Otherwise they are states of Markov chains.
+    rhat, effective_size : ndarray or None
+        Split-R̂ and effective sample size of the chains, one per coordinate that they move in; None for exact draws.
+    method : str
+        How they were made.
+    """
+
+    draws: Array
+    exact: bool
+    method: str
+    rhat: Array | None = None
+    effective_size: Array | None = None
+
+    @property
+    def doubt(self) -> str:
+        """Why the draws cannot be trusted; empty when they can."""
+        if self.rhat is None or self.effective_size is None:
+            return ""
+        worst, fewest = int(np.argmax(self.rhat)), int(np.argmin(self.effective_size))
+        rhat, size = float(self.rhat[worst]), float(self.effective_size[fewest])
+        needed = min(len(self.draws), SMALLEST_SIZE)
+        if rhat <= LARGEST_RHAT and size >= needed:
+            return ""
+        return (
+            f"the chains have not mixed ({self.method}): the largest split-R̂ is {rhat:.3g} (coordinate {worst}, at most "
+            f"{LARGEST_RHAT:g} can be trusted), the smallest effective size {size:.0f} (coordinate {fewest}, at least {needed})"
+        )
+
+    def or_warn(self) -> Draws:
+        """Themselves, after a warning when they cannot be trusted."""
+        if self.doubt:
+            warn(f"these draws cannot be trusted: {self.doubt}.", SamplingWarning)
+        return self
+
+    def __str__(self) -> str:
+        if self.rhat is None or self.effective_size is None:
+            return f"{len(self.draws)} draws ({self.method}), independent and exact"
+        return (
+            f"{len(self.draws)} draws ({self.method}); largest split-R̂ {self.rhat.max():.3f}, smallest effective size "
+            f"{self.effective_size.min():.0f}"
+        )
