@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import operator
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Seed
 from zfree.domains import Domain, Orthant, Simplex
-from zfree.errors import ImproperDensityError, SpecificationError
+from zfree.errors import SpecificationError
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormalModel, Model, PairwiseModel
-from zfree.samplers.draws import Draws
+from zfree.samplers.draws import Draws, check_number, refuse_improper
 from zfree.samplers.gaussian import gaussian_draws
-from zfree.samplers.langevin import sample_langevin
+from zfree.samplers.slices import slice_draws
 
 TINY = 1e-300
 """Positive parts that underflow are raised to this: the domains are open."""
@@ -59,12 +56,7 @@ def sample_model(
         raise SpecificationError(f"theta must be {model.n_parameters} finite numbers, got {theta!r}.")
     if domain.dimension != model.dimension:
         raise SpecificationError(f"the model has {model.dimension} columns, but {domain!r} has {domain.dimension}.")
-    verdict = model.normalisable(values, domain, start)
-    if verdict.holds is False:
-        raise ImproperDensityError(
-            f"the density cannot be normalised on {domain!r}: {verdict.reason}. There is no distribution to draw from; "
-            "the model does not describe the data the parameters come from."
-        )
+    refuse_improper(model.normalisable(values, domain, start), domain)
     rng = np.random.default_rng(random_state)
     if isinstance(domain, Orthant | Simplex):
         exact = _textbook(model, domain, values, n, rng)
@@ -72,23 +64,7 @@ def sample_model(
             return exact
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
         return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, start)
-
-    def log_density(X: Array) -> tuple[Array, Array]:
-        return model.log_density(X, values), model.score(X, values)
-
-    found = sample_langevin(log_density, domain, n, start=start, random_state=rng)
-    return Draws(found.draws, False, "Langevin chains", found.rhat, found.effective_size)
-
-
-def check_number(n: Any) -> int:
-    """How many draws, as an int ≥ 1."""
-    try:
-        number = operator.index(n)
-    except TypeError:
-        number = 0
-    if number < 1 or isinstance(n, bool):
-        raise SpecificationError(f"n, the number of draws, must be an integer ≥ 1, got {n!r}.")
-    return number
+    return slice_draws(lambda X: model.log_density(X, values), domain, n, rng, start)
 
 
 def _textbook(model: Model, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> Draws | None:
