@@ -89,6 +89,5 @@ def refuse_improper(verdict: Normalisable, domain: Domain) -> None:
     if verdict.holds is False:
         raise ImproperDensityError(
             f"the density cannot be normalised on {domain!r}: {verdict.reason}. There is no distribution to draw from; "
-            "the model does not describe the data that its parameters come from (a Gaussian can be fitted with "
-            "positive_definite=True)."
+            "the model does not describe the data that its parameters come from."
         )

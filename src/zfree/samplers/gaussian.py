@@ -64,12 +64,17 @@ def sample_gaussian(
     SamplingWarning
         When the chains have not mixed (:attr:`Draws.doubt <zfree.samplers.Draws.doubt>`).
     """
-    mu, K = np.asarray(mean, dtype=float), np.asarray(precision, dtype=float)
+    try:
+        mu, K = np.asarray(mean, dtype=float), np.asarray(precision, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SpecificationError(f"the mean and the precision must be numbers ({error}).") from error
     if K.shape != (domain.dimension, domain.dimension) or mu.shape != (domain.dimension,):
         raise SpecificationError(
             f"sampling needs a mean of shape ({domain.dimension},) and a precision of shape "
             f"({domain.dimension}, {domain.dimension}); got {mu.shape} and {K.shape}."
         )
+    if not (np.isfinite(mu).all() and np.isfinite(K).all() and np.allclose(K, K.T, rtol=1e-8, atol=0.0)):
+        raise SpecificationError("sampling needs a finite mean and a finite symmetric precision.")
     refuse_improper(quadratic(K, domain.recession()), domain)
     rng = np.random.default_rng(random_state)
     return gaussian_draws(domain, mu, K, np.zeros(len(mu)), check_number(n), rng).or_warn().draws
