@@ -26,7 +26,7 @@ OFTEN, AFFORDABLE = 0.05, 1e7
 """A smaller share than the first is used only as long as the proposals take no more than that many numbers."""
 BATCH = 500_000
 """Proposals drawn at a time."""
-MOST_MOVES = 60_000
+MOST_MOVES = 40_000
 """Moves along lines before chains that do not mix are given up."""
 HEAT = 16.0
 """Chains start from the density to the power 1/16: four times as wide, or nearly uniform on a bounded domain."""
@@ -88,6 +88,7 @@ def gaussian_draws(
     n: int,
     rng: np.random.Generator,
     start: Array | None = None,
+    patience: float = 1.0,
 ) -> Draws:
     """Draws from exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain; chains start from rows of `start`, if it is given."""
     intervals = coordinate_intervals(domain)
@@ -97,9 +98,9 @@ def gaussian_draws(
     if found is not None:
         return Draws(found, True, "rejection")
     if domain.is_convex:
-        states, rhat, size = _chains(domain, center, K, eta, n, rng, start)
+        states, rhat, size = _chains(domain, center, K, eta, n, rng, start, patience)
         return Draws(spread_evenly(states, n), False, "chains along lines", rhat, size)
-    return _on_hull(domain, center, K, eta, n, rng, start)
+    return _on_hull(domain, center, K, eta, n, rng, start, patience)
 
 
 def _independent(
@@ -133,7 +134,14 @@ def _by_rejection(
 
 
 def _chains(
-    domain: Domain, center: Array, K: Array, eta: Array, n: int, rng: np.random.Generator, start: Array | None
+    domain: Domain,
+    center: Array,
+    K: Array,
+    eta: Array,
+    n: int,
+    rng: np.random.Generator,
+    start: Array | None,
+    patience: float,
 ) -> Run:
     """Chains on a convex domain."""
     chains = number_of_chains(n)
@@ -144,7 +152,7 @@ def _chains(
     else:
         X = start_rows(domain, start, chains, rng)
         root = learnt_root(start[None], first_root(domain, X[0], K))
-    return run(_Move(domain, center, K, eta), X, root, n, rng, MOST_MOVES)
+    return run(_Move(domain, center, K, eta), X, root, n, rng, int(patience * MOST_MOVES))
 
 
 class _Move:
@@ -176,12 +184,19 @@ def _check_ends(q: Array, low: Array, high: Array) -> None:
 
 
 def _on_hull(
-    domain: Domain, center: Array, K: Array, eta: Array, n: int, rng: np.random.Generator, start: Array | None
+    domain: Domain,
+    center: Array,
+    K: Array,
+    eta: Array,
+    n: int,
+    rng: np.random.Generator,
+    start: Array | None,
+    patience: float,
 ) -> Draws:
     """Chains along lines may not find their way between the pieces of the domain; on its convex hull they do."""
     asked = n
     while True:
-        states, rhat, size = _chains(domain.hull, center, K, eta, asked, rng, start)
+        states, rhat, size = _chains(domain.hull, center, K, eta, asked, rng, start, patience)
         draws = spread_evenly(states, states.shape[0] * states.shape[1])
         draws = draws[domain.contains(draws)]
         if len(draws) >= n:
