@@ -22,7 +22,7 @@ from zfree.samplers.unfolding import coordinate_intervals
 PILOT = 8192
 ENOUGH = 0.001
 """Share of the first proposals that must fall inside for rejection to be used."""
-OFTEN, AFFORDABLE = 0.05, 1e7
+OFTEN, AFFORDABLE = 0.05, 4e6
 """A smaller share than the first is used only as long as the proposals take no more than that many numbers."""
 BATCH = 500_000
 """Proposals drawn at a time."""
