@@ -1,4 +1,4 @@
-r"""Gaussians restricted to a domain: exact where coordinates are independent or rejection accepts, chains along lines where not.
+r"""Gaussians restricted to a domain: exact where rejection accepts or coordinates are independent, chains along lines where not.
 
 On a line x + t v the density :math:`\exp(-\tfrac12 (x-c)^\top K (x-c) + \eta^\top (x-c))` is :math:`\exp(g t - \tfrac12 q t^2)` with
 :math:`q = v^\top K v` and :math:`g = v^\top(\eta - K(x - c))`, on the segment that the domain leaves of the line. It is drawn from exactly.
@@ -55,7 +55,7 @@ def sample_gaussian(
     Returns
     -------
     ndarray of shape (n, d)
-        Exact and independent if the coordinates are independent or rejection accepts. Otherwise states of many chains that move
+        Exact and independent if rejection accepts or the coordinates are independent. Otherwise states of many chains that move
         along lines (:mod:`zfree.samplers.lines`). On a domain that is not convex the chains run on its convex hull, and the
         states inside the domain are kept.
 
@@ -91,12 +91,12 @@ def gaussian_draws(
     patience: float = 1.0,
 ) -> Draws:
     """Draws from exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain; chains start from rows of `start`, if it is given."""
-    intervals = coordinate_intervals(domain)
-    if intervals is not None and not np.any(K - np.diag(np.diagonal(K))):
-        return Draws(_independent(center, np.diagonal(K), eta, intervals, n, rng), True, "independent coordinates")
     found = _by_rejection(domain, center, K, eta, n, rng)
     if found is not None:
         return Draws(found, True, "rejection")
+    intervals = coordinate_intervals(domain)
+    if intervals is not None and not np.any(K - np.diag(np.diagonal(K))):
+        return Draws(_independent(center, np.diagonal(K), eta, intervals, n, rng), True, "independent coordinates")
     if domain.is_convex:
         states, rhat, size = _chains(domain, center, K, eta, n, rng, start, patience)
         return Draws(spread_evenly(states, n), False, "chains along lines", rhat, size)
