@@ -45,6 +45,10 @@ class SpecificationError(ZfreeError, ValueError):
     """Arguments that contradict each other or do not fit the model or the domain."""
 
 
+class ImproperDensityError(SpecificationError):
+    """The density cannot be normalised on its domain at these parameters: there is no distribution to draw from."""
+
+
 class MissingDependencyError(ZfreeError, ImportError):
     """An optional dependency is needed for this and is not installed."""
 
@@ -79,6 +83,14 @@ class IllConditionedWarning(ZfreeWarning):
 
 class NotPositiveDefiniteWarning(ZfreeWarning):
     """An estimated precision matrix is not positive definite."""
+
+
+class ImproperDensityWarning(ZfreeWarning):
+    """The fitted density cannot be normalised on its domain: it is no distribution."""
+
+
+class SamplingWarning(ZfreeWarning):
+    """Draws that cannot be trusted: the chains they come from have not mixed."""
 
 
 class BoundaryRowsWarning(ZfreeWarning):

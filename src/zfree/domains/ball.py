@@ -71,6 +71,16 @@ class Ball(Spherical):
         half = np.sqrt(np.maximum(self.radius**2 - others, 0.0))
         return Sections(half + offset, half - offset)
 
+    def chord(self, X: Array, v: Array) -> Sections:
+        offset = X - self.center
+        size = float(np.linalg.norm(v))
+        along = offset @ v / size
+        r = np.linalg.norm(offset, axis=1)
+        room = (self.radius - r) * (self.radius + r)
+        far = np.abs(along) + np.sqrt(np.maximum(along**2 + room, 0.0))
+        near = room / far  # the product of the two ends, so that neither loses digits
+        return Sections(np.where(along > 0, far, near) / size, np.where(along > 0, near, far) / size)
+
     @property
     def n_slacks(self) -> int:
         return 1

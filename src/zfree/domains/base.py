@@ -193,6 +193,25 @@ class Domain(ABC):
     def recession(self) -> Array | None:
         """Rows a of a system a·v ≤ 0 whose solutions are the directions in which Ω is unbounded; None if bounded."""
 
+    def chord(self, X: Array, v: Array) -> Sections:
+        """How far each row can move along −v and along v, in units of v, before it leaves a convex domain: two arrays (N,).
+
+        By doubling and bisection, unless a domain knows better.
+        """
+        return Sections(self._reach(X, -v), self._reach(X, v))
+
+    def _reach(self, X: Array, v: Array) -> Array:
+        steps = 2.0 ** np.arange(-60, 61)
+        within = sum(
+            self.contains(X + t * v).astype(np.intp) for t in steps
+        )  # convex: inside up to some step, then outside
+        low, high = np.r_[0.0, steps][within], np.r_[steps, np.inf][within]
+        for _ in range(55):
+            middle = np.where(np.isinf(high), low, 0.5 * (low + high))
+            inside = self.contains(X + middle[:, None] * v)
+            low, high = np.where(inside, middle, low), np.where(inside, high, middle)
+        return np.where(np.isinf(high), np.inf, low)
+
     def facet_exponents(self, q: float) -> list[FacetExponents]:
         """Exponents of the barrier with 1/ψ'' ~ s^q at each kind of facet; flat facets unless overridden."""
         return [FacetExponents(q, 0.0, q)] if self.has_boundary else []

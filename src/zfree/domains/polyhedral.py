@@ -66,6 +66,16 @@ class Polyhedral(Domain):
             np.minimum(side[:, j], slacks[:, k] / abs(A[k, j]), out=side[:, j])
         return Sections(below, above)
 
+    def chord(self, X: Array, v: Array) -> Sections:
+        rate = self.inequalities[0] @ v  # moving by t changes slack k to s_k − t rate_k
+        (hit,) = np.nonzero(rate)
+        if not hit.size:
+            return Sections(np.full(len(X), np.inf), np.full(len(X), np.inf))
+        slacks = self.slacks(X)
+        speed = rate[hit] / (slacks if hit.size == rate.size else slacks[:, hit])
+        with np.errstate(divide="ignore"):
+            return Sections(1.0 / np.maximum(-speed.min(axis=1), 0.0), 1.0 / np.maximum(speed.max(axis=1), 0.0))
+
     def free_directions(self, spread: Array) -> Array:
         """Orthonormal rows that span the directions no facet limits, in columns divided by `spread`."""
         A, _ = self.inequalities

@@ -112,6 +112,12 @@ class Product(Domain):
             np.concatenate([p.above for p in pieces], axis=1),
         )
 
+    def chord(self, X: Array, v: Array) -> Sections:
+        pieces = [
+            f.chord(x, v[part]) for (f, x), part in zip(self._columns_of(X), self._slices, strict=True) if v[part].any()
+        ]
+        return Sections(np.min([p.below for p in pieces], axis=0), np.min([p.above for p in pieces], axis=0))
+
     @property
     def n_slacks(self) -> int:
         return sum(f.n_slacks for f in self.factors)

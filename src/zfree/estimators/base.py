@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +15,7 @@ from zfree.domains import Domain
 from zfree.errors import (
     BoundaryRowsWarning,
     DataError,
+    ImproperDensityWarning,
     InconsistentGeneratorWarning,
     InfiniteVarianceWarning,
     UnitsWarning,
@@ -37,7 +38,7 @@ from zfree.generators import Combined, Generator, Identity
 from zfree.inference import FitResult, Target, boundary_orders, estimate, judge, safe_generator
 from zfree.models import Model
 from zfree.moments import Problem
-from zfree.samplers import sample_langevin
+from zfree.samplers import Draws, sample_model
 from zfree.solvers import Restriction
 from zfree.threads import blas_threads_for
 
@@ -126,7 +127,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                     if selection is not None and problem.domain.has_boundary and not self.ridge:
                         result = with_j_test(result, problem, restriction, self.ridge)
             result = self._remark_on_boundary(self._remark_on_units(result, problem), problem, restriction)
-            result = self._remark_on_estimate(result)
+            result = self._remark_on_estimate(result, data.X)
         self.result_ = replace(result, selection=selection)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
@@ -177,9 +178,17 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         warn(note, InfiniteVarianceWarning if verdict.consistent else InconsistentGeneratorWarning)
         return result.with_note(note)
 
-    def _remark_on_estimate(self, result: FitResult) -> FitResult:
-        """What a reader must know about this model's estimate."""
-        return result
+    def _remark_on_estimate(self, result: FitResult, rows: Array) -> FitResult:
+        """What a reader must know about this model's estimate: above all, when there is no such distribution."""
+        verdict = result.model.normalisable(result.working_theta, result.domain, rows)
+        if verdict.holds is not False:
+            return result
+        note = (
+            f"the fitted density cannot be normalised on {result.domain!r}, so this is no distribution: {verdict.reason}. "
+            "The model does not describe these data; try another one."
+        )
+        warn(note, ImproperDensityWarning)
+        return result.with_note(note)
 
     def _estimate(self, problem: Problem, restriction: Restriction, notes: tuple[str, ...]) -> FitResult:
         return estimate(problem, restriction, ridge=self.ridge, notes=notes)
@@ -253,12 +262,41 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         rows = self._read_every(X)
         return self.result_.model.score(rows, self.result_.working_theta)
 
-    def sample(self, n: int, random_state: Seed = None) -> Array:
-        """`n` draws from the fitted density, by Langevin chains (:func:`zfree.samplers.sample_langevin`)."""
+    @overload
+    def sample(self, n: int, random_state: Seed = None) -> Array: ...
+
+    @overload
+    def sample(self, n: int, random_state: Seed = None, *, return_diagnostics: Literal[False]) -> Array: ...
+
+    @overload
+    def sample(self, n: int, random_state: Seed = None, *, return_diagnostics: Literal[True]) -> Draws: ...
+
+    def sample(self, n: int, random_state: Seed = None, *, return_diagnostics: bool = False) -> Array | Draws:
+        """`n` draws from the fitted distribution, see :func:`zfree.samplers.sample_model`.
+
+        Parameters
+        ----------
+        n : int
+        random_state : int, Generator or None
+        return_diagnostics : bool
+            Return the draws with their split-R̂ and effective size, a :class:`zfree.samplers.Draws`.
+
+        Returns
+        -------
+        ndarray of shape (n, n_columns) or Draws
+
+        Warns
+        -----
+        SamplingWarning
+            When the chains behind the draws have not mixed: a split-R̂ above 1.05, or an effective size below 400 (or n).
+        """
         check_is_fitted(self, "result_")
-        model, theta = self.result_.model, self.result_.working_theta
+        result = self.result_
+        found = sample_model(result.model, result.domain, result.working_theta, n, random_state=random_state).or_warn()
+        found = replace(found, draws=self._as_data(found.draws))
+        return found if return_diagnostics else found.draws
 
-        def log_density(X: Array) -> tuple[Array, Array]:
-            return model.log_density(X, theta), model.score(X, theta)
-
-        return sample_langevin(log_density, self.result_.domain, n, random_state=random_state).draws
+    def _as_data(self, draws: Array) -> Array:
+        """Draws with the columns of the data: a model written in a chart gets back the part that the chart drops."""
+        chart = self._domain(self.n_features_in_).chart if self._full_dimensional else None
+        return draws if chart is None else chart.push(draws)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
-from zfree.domains import Domain, Orthant, RealSpace
+from zfree.domains import Domain, Orthant
 from zfree.estimators.base import Data
 from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.pairwise import _GaussianEstimator, _PairwiseEstimator
@@ -73,12 +73,6 @@ class LogNormal(_GaussianEstimator):
     @staticmethod
     def _scale(X: Array) -> Array:
         return np.log(X)
-
-    def _gaussian_domain(self) -> Domain:
-        return RealSpace(self.n_features_in_)
-
-    def _from_scale(self, draws: Array) -> Array:
-        return np.exp(draws)
 
     def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
         return LogNormalModel(data.columns, pairs=pairs, center=center)

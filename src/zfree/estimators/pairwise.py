@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
-from zfree.arrays import Array, Seed
+from zfree.arrays import Array
 from zfree.domains import Domain, Orthant, RealSpace
 from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.base import Data, ScoreMatchingEstimator
@@ -18,10 +17,9 @@ from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.known_precision import chosen_pairs, known_entries
 from zfree.estimators.validation import as_numbers
 from zfree.generators import Combined
-from zfree.inference import FitResult, Target, as_result, estimate, is_normalisable
+from zfree.inference import FitResult, Target, as_result, estimate
 from zfree.models import Model, PairwiseModel
 from zfree.moments import Problem
-from zfree.samplers import sample_gaussian
 from zfree.solvers import Restriction, solve, solve_positive_definite
 
 
@@ -93,15 +91,14 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         unknown = np.where(np.multiply.outer(restriction.free, restriction.free), np.nan, 0.0)
         return as_result(problem, moments, cone.theta, unknown, restriction, (*notes, note))
 
-    def _remark_on_estimate(self, result: FitResult) -> FitResult:
+    def _remark_on_estimate(self, result: FitResult, rows: Array) -> FitResult:
         """Say when K is not positive definite, and whether that matters on this domain."""
         model = result.model
         assert isinstance(model, PairwiseModel)
         values = np.linalg.eigvalsh(model.matrix(result.theta))
         if values[0] > 0:
-            return result
-        recession = np.zeros((0, model.dimension)) if model.a == 0.0 else result.domain.recession()
-        normalisable = is_normalisable(model.matrix(result.theta), recession)
+            return super()._remark_on_estimate(result, rows)
+        normalisable = model.normalisable(result.working_theta, result.domain, rows).holds
         verdict = {
             True: f"the density is still normalisable on {result.domain!r}, so this is a legitimate estimate",
             False: f"the density cannot be normalised on {result.domain!r}, so this is no distribution",
@@ -156,21 +153,6 @@ class _GaussianEstimator(_PairwiseEstimator):
     def covariance_se_(self) -> Array:
         """Standard errors of `covariance_`."""
         return self._matrix_of("covariance")
-
-    def sample(self, n: int, random_state: Seed = None) -> Array:
-        """`n` draws from the fitted distribution, see :func:`zfree.samplers.sample_gaussian`."""
-        check_is_fitted(self, "result_")
-        draws = sample_gaussian(self._gaussian_domain(), self.mean_, self.precision_, n, random_state)
-        return self._from_scale(draws)
-
-    def _gaussian_domain(self) -> Domain:
-        """Where the Gaussian lives, in its own coordinates."""
-        return self.domain_
-
-    def _from_scale(self, draws: Array) -> Array:
-        """Draws as data: a simplex gets back the part that its chart drops."""
-        chart = self._domain(self.n_features_in_).chart
-        return draws if chart is None else chart.push(draws)
 
 
 class TruncatedGaussian(_GaussianEstimator):

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
-from zfree.arrays import Array, Seed
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import DataError, SpecificationError
 from zfree.estimators.base import Data, ScoreMatchingEstimator
@@ -89,11 +85,6 @@ class Dirichlet(ScoreMatchingEstimator):
         self.alpha_ = result.theta
         self.alpha_se_ = result.standard_errors
 
-    def sample(self, n: int, random_state: Seed = None) -> Array:
-        """`n` draws from the fitted distribution."""
-        check_is_fitted(self, "result_")
-        return np.random.default_rng(random_state).dirichlet(self.alpha_, n)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
@@ -168,11 +159,6 @@ class Exponential(_OrthantEstimator):
         self.rate_ = result.theta
         self.rate_se_ = result.standard_errors
 
-    def sample(self, n: int, random_state: Seed = None) -> Array:
-        """`n` draws from the fitted distribution."""
-        check_is_fitted(self, "result_")
-        return np.random.default_rng(random_state).exponential(1.0 / self.rate_, (n, len(self.rate_)))
-
 
 class Gamma(_OrthantEstimator):
     r"""Independent gamma columns, :math:`p(x) \propto \prod_j x_j^{k_j - 1} e^{-\lambda_j x_j}`.
@@ -198,8 +184,3 @@ class Gamma(_OrthantEstimator):
     def _learn(self, result: FitResult) -> None:
         self.shape_, self.rate_ = result.theta.reshape(2, -1)
         self.shape_se_, self.rate_se_ = result.standard_errors.reshape(2, -1)
-
-    def sample(self, n: int, random_state: Seed = None) -> Array:
-        """`n` draws from the fitted distribution."""
-        check_is_fitted(self, "result_")
-        return np.random.default_rng(random_state).gamma(self.shape_, 1.0 / self.rate_, (n, len(self.rate_)))

@@ -5,7 +5,6 @@ from zfree.inference.combination import Combination, JTest, combine, j_test, sta
 from zfree.inference.criterion import Target, weight_matrix
 from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
-from zfree.inference.normalisable import is_normalisable
 from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult, Parameters, WaldTest
 from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
@@ -32,7 +31,6 @@ __all__ = [
     "boundary_orders",
     "combine",
     "estimate",
-    "is_normalisable",
     "j_test",
     "judge",
     "leave_out_criteria",

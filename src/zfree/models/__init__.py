@@ -2,6 +2,7 @@
 
 from zfree.models.base import BoundaryOrder, Model
 from zfree.models.custom import CustomModel
+from zfree.models.normalisable import Normalisable, is_normalisable
 from zfree.models.pairwise import LogNormalModel, PairwiseModel
 from zfree.models.separable import DirichletModel, ExponentialModel, GammaModel, SeparableModel
 
@@ -13,6 +14,8 @@ __all__ = [
     "GammaModel",
     "LogNormalModel",
     "Model",
+    "Normalisable",
     "PairwiseModel",
     "SeparableModel",
+    "is_normalisable",
 ]

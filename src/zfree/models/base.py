@@ -14,7 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.domains import Domain
 from zfree.fields import Field
+from zfree.models.normalisable import Normalisable
 
 
 class Derived(NamedTuple):
@@ -130,6 +132,15 @@ class Model(ABC):
         Empty when the density vanishes faster than any power; None when the model does not know.
         """
         return (BoundaryOrder("the boundary", 0.0, 0.0),)
+
+    def normalisable(self, theta: Array, domain: Domain, rows: Array | None = None) -> Normalisable:
+        """Whether exp(θᵀt + b) has a finite integral over the domain; by default a numerical look (:mod:`zfree.models.tails`).
+
+        `rows` are points inside the domain to look from, where there are any.
+        """
+        from zfree.models.tails import look
+
+        return look(lambda X: self.log_density(X, theta), domain, rows)
 
     @property
     def reported(self) -> tuple[str, ...]:

@@ -14,9 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from zfree.arrays import Array, Index, symmetric_pairs, weighted_gram
+from zfree.domains import Domain, Orthant
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Derived, LogBase, Model
 from zfree.models.moment_parameters import covariance_parameters, mean_parameters, precision_parameters
+from zfree.models.normalisable import Normalisable, power_interaction, quadratic
 
 
 class PairwiseModel(Model):
@@ -121,6 +123,13 @@ class PairwiseModel(Model):
                 BoundaryOrder(f"{c} = 0", float(e), pole) for c, e in zip(self.columns, self.vector(theta), strict=True)
             )
         return (BoundaryOrder("the boundary", 0.0, pole),)
+
+    def normalisable(self, theta: Array, domain: Domain, rows: Array | None = None) -> Normalisable:
+        if self.a == self.b == 1.0:
+            return quadratic(self.matrix(theta), domain.recession())
+        if not isinstance(domain, Orthant):
+            return super().normalisable(theta, domain, rows)
+        return power_interaction(self.a, self.b, self.matrix(theta), self.vector(theta), self.columns)
 
     @property
     def title(self) -> str:

@@ -10,8 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from zfree.arrays import Array, weighted_gram
+from zfree.domains import Domain, Orthant, Simplex
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, LogBase, Model
+from zfree.models.normalisable import Normalisable, all_above
 
 
 class SeparableModel(Model):
@@ -22,6 +24,8 @@ class SeparableModel(Model):
 
     is_separable = True
 
+    home: ClassVar[type[Domain] | None] = None
+    """Where the family is a textbook one, a distribution if and only if all its parameters are positive."""
     kinds: ClassVar[tuple[str, ...]]
     """Names of the functions t_k; parameters are ordered by kind, then by column."""
 
@@ -51,6 +55,11 @@ class SeparableModel(Model):
     @property
     def doubles_per_row(self) -> int:
         return self.n_parameters
+
+    def normalisable(self, theta: Array, domain: Domain, rows: Array | None = None) -> Normalisable:
+        if self.home is not None and isinstance(domain, self.home):
+            return all_above(theta, 0.0, self.names)
+        return super().normalisable(theta, domain, rows)
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         terms = theta.reshape(len(self.kinds), -1, 1) * self.first(X)
@@ -84,6 +93,7 @@ class SeparableModel(Model):
 class ExponentialModel(SeparableModel):
     """Independent exponentials: t_j = −x_j, θ_j the rate."""
 
+    home = Orthant
     kinds = ("rate",)
     heavy_tailed = True
 
@@ -108,6 +118,7 @@ class ShapeModel(LogBase, SeparableModel):
 class DirichletModel(ShapeModel):
     """Dirichlet: t_j = log x_j, b = −Σ log x_j, θ = α. Written in all d parts of the simplex."""
 
+    home = Simplex
     kinds = ("alpha",)
 
     def statistics(self, X: Array) -> Array:
@@ -123,6 +134,7 @@ class DirichletModel(ShapeModel):
 class GammaModel(ShapeModel):
     """Independent gammas: t = (log x_j, −x_j), b = −Σ log x_j, θ = (shape, rate)."""
 
+    home = Orthant
     kinds = ("shape", "rate")
     heavy_tailed = True
 

@@ -1,8 +1,10 @@
-"""Can exp(−½ xᵀKx + ηᵀx) be normalised on a domain, when K is not positive definite?"""
+"""Can a density be normalised? The verdict, and the quadratic tails exp(−½ xᵀKx + ηᵀx) when K is not positive definite."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +12,58 @@ from zfree.arrays import Array
 
 EXACT_UP_TO = 12
 """Largest dimension in which strict copositivity is decided by looking at every principal submatrix."""
+
+
+class Normalisable(NamedTuple):
+    """Whether ∫ exp(θᵀt + b) over the domain is finite; None where that could not be decided."""
+
+    holds: bool | None
+    reason: str = ""
+    """Where it diverges, when it does."""
+
+
+def all_above(values: Array, bound: float, names: Sequence[str]) -> Normalisable:
+    """The density can be normalised if and only if each of these parameters exceeds `bound`."""
+    worst = int(np.argmin(values))
+    if values[worst] > bound:
+        return Normalisable(True)
+    return Normalisable(False, f"{names[worst]} = {values[worst] + 0.0:.4g} is not above {bound:g}")
+
+
+def quadratic(K: Array, recession: Array | None) -> Normalisable:
+    """The verdict on exp(−½ xᵀKx + ηᵀx): :func:`is_normalisable`, undecided where a direction has vᵀKv = 0 to rounding."""
+    holds = is_normalisable(K, recession)
+    if holds is False:
+        edge = 1e-12 * (float(np.abs(K).max()) or 1.0)
+        if is_normalisable(K + edge * np.eye(len(K)), recession) is not False:
+            return Normalisable(None)
+        return Normalisable(
+            False, "vᵀKv < 0 along a direction v in which the domain is unbounded (positive_definite=True prevents it)"
+        )
+    return Normalisable(holds)
+
+
+def power_interaction(a: float, b: float, K: Array, eta: Array, columns: Sequence[str]) -> Normalisable:
+    """The verdict on exp(−(x^a)ᵀK x^a / (2a) + ηᵀx^b / b) on the orthant, from its leading terms (Yu, Drton and Shojaie 2019).
+
+    In y = log x, or in u = x^a > 0, the larger power decides: K alone where 2a > b, η where b > 2a, K − diag(η) where they are
+    equal. With b = 0 the density is x^η at zero, so every η must exceed −1.
+    """
+    if a == 0.0:
+        names = [f"−eta[{c}]" for c in columns]
+        if b > 0.0 and np.any(eta > 0):
+            return all_above(-eta, 0.0, names)  # exp(η x^b / b) outgrows every power of log x
+        falling = np.eye(len(eta))[(eta < 0) if b > 0.0 else np.zeros(len(eta), dtype=bool)]
+        return quadratic(K, falling)  # towards infinity a falling exponential leaves nothing of those coordinates
+    if b == 0.0 and np.any(eta <= -1.0):
+        return all_above(eta, -1.0, [f"eta[{c}]" for c in columns])
+    if b > 2.0 * a:
+        if np.any(eta > 0):
+            return all_above(-eta, 0.0, [f"−eta[{c}]" for c in columns])
+        K = K[np.ix_(eta == 0, eta == 0)]
+    elif b == 2.0 * a:
+        K = K - np.diag(eta)
+    return quadratic(K, -np.eye(len(K))) if len(K) else Normalisable(True)
 
 
 def is_normalisable(K: Array, recession: Array | None) -> bool | None:

@@ -1,0 +1,92 @@
+"""One door to draws from every model."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zfree.arrays import Array, Seed
+from zfree.domains import Domain, Orthant, Simplex
+from zfree.errors import SpecificationError
+from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormalModel, Model, PairwiseModel
+from zfree.samplers.draws import Draws, check_number, refuse_improper
+from zfree.samplers.gaussian import gaussian_draws
+from zfree.samplers.slices import slice_draws
+
+TINY = 1e-300
+"""Positive parts that underflow are raised to this: the domains are open."""
+
+
+def sample_model(
+    model: Model,
+    domain: Domain,
+    theta: ArrayLike,
+    n: int,
+    *,
+    random_state: Seed = None,
+    start: Array | None = None,
+    patience: float = 1.0,
+) -> Draws:
+    """Draw from a model at given parameters.
+
+    Parameters
+    ----------
+    model : Model
+    domain : Domain
+        Where the model lives, in the columns it is written in.
+    theta : array_like of shape (n_parameters,)
+        Parameters as the model works with them (``FitResult.working_theta``).
+    n : int
+    random_state : int, Generator or None
+    start : ndarray of shape (m, d), optional
+        Rows inside the domain to start chains from, data for example; otherwise they start dispersed.
+    patience : float
+        Multiplies the number of moves after which chains that do not mix are given up: after some seconds at 1.
+
+    Returns
+    -------
+    Draws
+        Exact and independent for gammas, exponentials, Dirichlets and log-normals, and for Gaussians wherever rejection
+        accepts; else the states of chains with their diagnostics.
+
+    Raises
+    ------
+    ImproperDensityError
+        When the density cannot be normalised at `theta`.
+    """
+    n, values = check_number(n), np.asarray(theta, dtype=np.float64)
+    if values.shape != (model.n_parameters,) or not np.isfinite(values).all():
+        raise SpecificationError(f"theta must be {model.n_parameters} finite numbers, got {theta!r}.")
+    if domain.dimension != model.dimension:
+        raise SpecificationError(f"the model has {model.dimension} columns, but {domain!r} has {domain.dimension}.")
+    refuse_improper(model.normalisable(values, domain, start), domain)
+    rng = np.random.default_rng(random_state)
+    if isinstance(domain, Orthant | Simplex):
+        exact = _textbook(model, domain, values, n, rng)
+        if exact is not None:
+            return exact
+    if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
+        return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, start, patience)
+    return slice_draws(lambda X: model.log_density(X, values), domain, n, rng, start, patience)
+
+
+def _textbook(model: Model, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> Draws | None:
+    """Families that numpy draws from."""
+    d = model.dimension
+    if isinstance(model, DirichletModel) and isinstance(domain, Simplex):
+        return Draws(np.maximum(rng.dirichlet(theta, n), TINY), True, "Dirichlet")
+    if not isinstance(domain, Orthant):
+        return None
+    if isinstance(model, ExponentialModel):
+        return Draws(np.maximum(rng.exponential(1.0 / theta, (n, d)), TINY), True, "exponential")
+    if isinstance(model, GammaModel):
+        return Draws(np.maximum(rng.gamma(theta[:d], 1.0 / theta[d:], (n, d)), TINY), True, "gamma")
+    if isinstance(model, PairwiseModel) and model.a == model.b == 0.0:
+        # In y = log x the density is exp(−½ (y − c)ᵀK(y − c) + ηᵀy), and the change of variables adds Σ y.
+        K = model.matrix(theta)
+        slope = model.vector(theta) + (0.0 if isinstance(model, LogNormalModel) else 1.0)  # whose base is exp(−Σ y)
+        centre = model.center + np.linalg.solve(K, slope)
+        root = np.linalg.inv(np.linalg.cholesky(K))
+        draws = np.exp(centre + rng.standard_normal((n, d)) @ root)
+        return Draws(np.clip(draws, TINY, 1.0 / TINY), True, "normal logarithms")
+    return None
