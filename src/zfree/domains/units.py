@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zfree.arrays import Array, Index, row_chunks
+from zfree.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from zfree.domains.base import Domain
@@ -58,14 +59,15 @@ class Units:
         total, slack_sum = 0.0, np.zeros(domain.n_slacks)
         first, second = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         shift = X[0]  # any row keeps the digits of a column far from zero
-        for part in row_chunks(len(X), 2 * X.shape[1]):
-            rows = X[part]
-            w = np.ones(len(rows)) if weight is None else weight[part]
-            moved = rows - shift
-            total += float(w.sum())
-            slack_sum += w @ domain.slacks(rows)
-            first += w @ moved
-            second += w @ (moved * moved)
+        with one_blas_thread():  # the same bits whatever other threads do
+            for part in row_chunks(len(X), 2 * X.shape[1]):
+                rows = X[part]
+                w = np.ones(len(rows)) if weight is None else weight[part]
+                moved = rows - shift
+                total += float(w.sum())
+                slack_sum += w @ domain.slacks(rows)
+                first += w @ moved
+                second += w @ (moved * moved)
         mean = first / total
         spread = np.sqrt(np.maximum(second / total - mean * mean, 0.0))
         size = np.abs(shift + mean)

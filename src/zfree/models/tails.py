@@ -96,7 +96,7 @@ def _last_slope(values: Array, position: Array) -> Array:
 
 
 def _nearest_facet(domain: Domain, point: Array) -> str:
-    relative = domain.margins(point[None])[0] / domain.margin_scales()
+    relative = domain.margins(point[None])[0] / domain.margins(domain.interior_point()[None])[0]
     return domain.constraint_names()[int(np.argmin(relative))].replace(">", "=").replace("<", "=")
 
 

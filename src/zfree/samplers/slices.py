@@ -233,7 +233,7 @@ class _Segments(_Target):
 
     def unresolved(self, Y: Array) -> Mask:
         # A move towards a facet starts from a point that may be far from it, and has the digits of that point.
-        close = self._inner.margins(Y) < ROUNDING * self._inner.margin_scales()
+        close = self._inner.margins(Y) < ROUNDING * self._inner.margin_scales(Y)
         return np.asarray(close.any(axis=1))
 
     def line(self, Y: Array, v: Array) -> _Line:
