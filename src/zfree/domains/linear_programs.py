@@ -79,4 +79,4 @@ def contradictory_rows(A: Array, b: Array) -> tuple[int, ...]:
     )
     if result.x is None:
         return tuple(range(len(b)))
-    return tuple(int(k) for k in np.flatnonzero(result.x > 1e-9))
+    return tuple(int(k) for k in np.flatnonzero(result.x * norms > 1e-9))

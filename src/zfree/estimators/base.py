@@ -8,9 +8,11 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
+from zfree.conversion import whole_number
 from zfree.domains import Domain
 from zfree.errors import (
     BoundaryRowsWarning,
@@ -21,13 +23,16 @@ from zfree.errors import (
 )
 from zfree.estimators.boundary import keep_inside
 from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator
+from zfree.estimators.clipping import remark_on_clipping
 from zfree.estimators.combined import combined_estimate, with_j_test
 from zfree.estimators.extremes import within_range
+from zfree.estimators.size import check_memory, enough_memory
 from zfree.estimators.validation import (
     check_domain,
     check_fixed,
     check_not_negative,
     check_rows,
+    check_target,
     check_weight,
     column_names,
     read_table,
@@ -48,6 +53,8 @@ class Data(NamedTuple):
     weight: Array | None
     columns: tuple[str, ...]
     domain: Domain
+    dropped: int = 0
+    """Rows on the boundary that were left out."""
 
 
 class ScoreMatchingEstimator(BaseEstimator, ABC):
@@ -63,9 +70,17 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     boundary: str
     boundary_eps: float | None
 
-    _one_dimensional: ClassVar[bool] = False
+    _one_dimensional: ClassVar[bool] = True
+    """Whether a vector or a series is read as one column."""
     _full_dimensional: ClassVar[bool] = False
     """Whether the model has one parameter too many on a flat domain, and is written in its chart instead."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Only called for what is not there. A property of an estimator that asks for result_ ends here too.
+        kind = type(self).__name__
+        if name.endswith("_") and not name.startswith("_") and "result_" not in self.__dict__:
+            raise NotFittedError(f"this {kind} is not fitted yet, so it has no {name}: call fit(X) first.")
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     @abstractmethod
     def _domain(self, n_columns: int) -> Domain:
@@ -98,9 +113,10 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         -------
         self
         """
-        data, notes = self._read(X, sample_weight)
         asked = as_generator(self.generator)
-        with within_range(data.domain, data.X, data.columns):
+        array, weight = self._read_given(X, sample_weight)
+        data, notes = self._use(array, weight)
+        with within_range(data.domain, data.X, data.columns), enough_memory(*data.X.shape):
             problem, restriction = self._pose(data)
             with blas_threads_for(problem.model.n_parameters):
                 generator, selection = choose_generator(
@@ -122,6 +138,8 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                     if selection is not None and problem.domain.has_boundary and not self.ridge:
                         result = with_j_test(result, problem, restriction, self.ridge)
             result = self._remark_on_estimate(self._remark_on_boundary(result, problem, restriction))
+        if notes and self.boundary == "clip":
+            result = remark_on_clipping(self, result, array, weight)
         self.result_ = replace(result, selection=selection)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
@@ -130,6 +148,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def _pose(self, data: Data) -> tuple[Problem, Restriction]:
         """The model on the data, without a generator yet, and what is known of its parameters."""
         model, restriction = self._specify(data)
+        check_memory(model.n_parameters, 0, f"a fit of {model.n_parameters} parameters", "Use fewer columns.")
         fixed = check_fixed(self.fixed)
         if fixed:
             restriction = restriction.combine(Restriction.from_names(fixed, model.names), model.names)
@@ -166,35 +185,54 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         return estimate(problem, restriction, ridge=self.ridge, notes=notes)
 
     def _read(self, X: Any, sample_weight: Any) -> tuple[Data, tuple[str, ...]]:
+        return self._use(*self._read_given(X, sample_weight))
+
+    def _read_given(self, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:
+        """The numbers as they were given, and options that do not depend on them checked."""
         array = read_table(self, X, reset=True, one_dimensional=self._one_dimensional)
         check_not_negative(self.ridge, "ridge")
         check_fixed(self.fixed)
-        weight = check_weight(sample_weight, len(array))
+        check_target(self.target)
+        return array, check_weight(sample_weight, len(array))
+
+    def _use(self, array: Array, weight: Array | None) -> tuple[Data, tuple[str, ...]]:
+        """The rows that are used, and what was done to those on the boundary."""
         data, note = self._rows_inside(array, weight, self.boundary)
         check_rows(len(data.X), data.weight, note)
         return data, ((note,) if note else ())
 
     def _rows_inside(self, array: Array, weight: Array | None, boundary: str) -> tuple[Data, str]:
+        data, note = self._inside(array, weight, boundary, self.boundary_eps)
+        if note:
+            warn(note, BoundaryRowsWarning)
+        return data, note
+
+    def _inside(self, array: Array, weight: Array | None, boundary: str, epsilon: float | None) -> tuple[Data, str]:
         n_columns = array.shape[1]
         domain = check_domain(self._domain(n_columns), self, n_columns)
         names = column_names(self, n_columns, domain.columns)
-        rows, weight, note = keep_inside(domain, array, weight, names, boundary, self.boundary_eps)
-        if note:
-            warn(note, BoundaryRowsWarning)
+        rows, weight, note = keep_inside(domain, array, weight, names, boundary, epsilon)
+        dropped = len(array) - len(rows)
         if weight is not None and weight.any() and not weight.all():
             rows, weight = rows[weight > 0], weight[weight > 0]  # a row without weight is no row
-        return self._in_chart(Data(rows, weight, names, domain)), note
+        return self._in_chart(Data(rows, weight, names, domain, dropped)), note
 
     def _in_chart(self, data: Data) -> Data:
         chart = data.domain.chart if self._full_dimensional else None
         if chart is None:
             return data
         names = tuple(data.columns[j] for j in chart.kept)
-        return Data(chart.pull(data.X), data.weight, names, chart.domain)
+        return Data(chart.pull(data.X), data.weight, names, chart.domain, data.dropped)
 
     def _check_size(self, data: Data, model: Model, restriction: Restriction) -> None:
         n, d = data.X.shape
         n_free = int(restriction.free.sum())
+        if data.dropped and n <= n_free and not self.ridge:
+            raise DataError(
+                f'boundary="drop" left {n} of {n + data.dropped} rows for {n_free} parameters: that is no estimate. Pass '
+                'boundary="clip" with boundary_eps=, leave out or merge the columns that are mostly on the boundary, or add a '
+                "ridge=."
+            )
         if n * d < n_free and not self.ridge:  # a ridge makes any number of rows enough
             raise DataError(
                 f"n_samples={n}: {n} rows of {d} columns cannot determine {n_free} parameters "
@@ -232,6 +270,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted density, by Langevin chains (:func:`zfree.samplers.sample_langevin`)."""
         check_is_fitted(self, "result_")
+        whole_number(n, "the number of draws n")
         model, theta = self.result_.model, self.result_.working_theta
 
         def log_density(X: Array) -> tuple[Array, Array]:

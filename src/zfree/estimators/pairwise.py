@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
+from zfree.conversion import whole_number
 from zfree.domains import Domain, Orthant, RealSpace
 from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.base import Data, ScoreMatchingEstimator
@@ -61,7 +62,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
             raise SpecificationError(
                 'positive_definite=True needs one objective to minimise: give one generator, a list or "auto", not Combined.'
             )
-        pairs = chosen_pairs(d, self.structure, self.mask)
+        pairs = chosen_pairs(data.domain, self.structure, self.mask)
         mean = self._known_mean(d)
         if mean is not None:
             center = mean
@@ -160,6 +161,7 @@ class _GaussianEstimator(_PairwiseEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted distribution, see :func:`zfree.samplers.sample_gaussian`."""
         check_is_fitted(self, "result_")
+        whole_number(n, "the number of draws n")
         draws = sample_gaussian(self._gaussian_domain(), self.mean_, self.precision_, n, random_state)
         return self._from_scale(draws)
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
+from zfree.conversion import whole_number
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import DataError, SpecificationError
 from zfree.estimators.base import Data, ScoreMatchingEstimator
@@ -55,6 +56,8 @@ class Dirichlet(ScoreMatchingEstimator):
     array([2. , 3. , 3.9])
     """
 
+    _one_dimensional = False  # a composition has at least two parts
+
     def __init__(
         self,
         generator: GeneratorLike = "auto",
@@ -92,6 +95,7 @@ class Dirichlet(ScoreMatchingEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted distribution."""
         check_is_fitted(self, "result_")
+        whole_number(n, "the number of draws n")
         return np.random.default_rng(random_state).dirichlet(self.alpha_, n)
 
     def __sklearn_tags__(self) -> Any:
@@ -101,9 +105,7 @@ class Dirichlet(ScoreMatchingEstimator):
 
 
 class _OrthantEstimator(ScoreMatchingEstimator):
-    """Positive columns, one-dimensional input welcome."""
-
-    _one_dimensional = True
+    """Positive columns."""
 
     def __init__(
         self,
@@ -171,6 +173,7 @@ class Exponential(_OrthantEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted distribution."""
         check_is_fitted(self, "result_")
+        whole_number(n, "the number of draws n")
         return np.random.default_rng(random_state).exponential(1.0 / self.rate_, (n, len(self.rate_)))
 
 
@@ -202,4 +205,5 @@ class Gamma(_OrthantEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted distribution."""
         check_is_fitted(self, "result_")
+        whole_number(n, "the number of draws n")
         return np.random.default_rng(random_state).gamma(self.shape_, 1.0 / self.rate_, (n, len(self.rate_)))

@@ -8,6 +8,7 @@ from numbers import Real
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import shown
 from zfree.domains import BarrierHessian, Domain
 from zfree.errors import NotConvexError, SpecificationError
 from zfree.fields import Dense
@@ -52,7 +53,12 @@ class Barrier(Generator):
 
     def __post_init__(self) -> None:
         if not isinstance(self.det_power, Real) or not np.isfinite(self.det_power):
-            raise SpecificationError(f"det_power must be a finite number, got {self.det_power!r}.")
+            raise SpecificationError(f"det_power must be a finite number, got {shown(self.det_power)}.")
+        if self.potential is not None and not isinstance(self.potential, SlackPotential | ConvexFunction):
+            raise SpecificationError(
+                f"potential must be a SlackFunction, a ConvexFunction or a Power, got {shown(self.potential)}. Wrap a function: "
+                "zf.ConvexFunction(value=phi, vanishing=True)."
+            )
         self._phi()
 
     def __repr__(self) -> str:

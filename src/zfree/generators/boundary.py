@@ -11,6 +11,7 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.fields import Scalar
 from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
+from zfree.generators.weights import check_cap
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class BoundaryDistance(Generator):
     cap: float | None = None
 
     def __post_init__(self) -> None:
-        if self.cap is not None and not self.cap > 0:
-            raise SpecificationError(f"cap must be positive, got {self.cap!r}.")
+        if self.cap is not None:
+            check_cap(self.cap)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         if not domain.has_boundary:

@@ -45,7 +45,7 @@ def named(name: str) -> Generator:
 
     An estimator takes the name too: ``zf.TruncatedGaussian(domain, generator="truncated-sm")``.
     """
-    if name not in NAMED:
+    if not isinstance(name, str) or name not in NAMED:
         raise SpecificationError(
             f'no generator is called {name!r}; there are {", ".join(NAMED)}. Estimators also take "auto", or an object such as '
             "zf.Barrier(power=4/3)."
