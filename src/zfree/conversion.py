@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, TypeGuard
@@ -39,23 +40,50 @@ def real_array(values: Any, what: str, error: type[ZfreeError] = SpecificationEr
 def real_number(value: Any, what: str, error: type[ZfreeError] = SpecificationError) -> float:
     """One number that is not NaN; an `error` that names `what` for several, or for none."""
     number = real_array(value, what, error)
-    if number.size != 1 or number.ndim > 1:
+    if number.size != 1 or number.ndim > 1 or isinstance(value, bool):
         raise error(f"{what} must be one number, got {shown(value)}.")
     if np.isnan(number).any():
-        raise error(f"{what} must be a number, got nan.")
+        raise error(f"{what} must be a number, got {shown(value)}.")
     return float(number.reshape(()))
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Whether this is one real number. True and False are not: as an option they are more likely a slip."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether this is one real number. True and False are not: as an option they are a slip."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:  # an integer of 400 digits
+        return False
+    return True
+
+
+def is_whole(value: Any) -> TypeGuard[int]:
+    """Whether this is an integer, of Python's or numpy's."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole_number(value: Any, what: str, smallest: int = 1) -> int:
-    """An integer of at least `smallest`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < smallest:
+    """An integer of at least `smallest` that can count something."""
+    if not is_whole(value) or not smallest <= value <= sys.maxsize:
         raise SpecificationError(f"{what} must be a whole number ≥ {smallest}, got {shown(value)}.")
     return int(value)
+
+
+def check_flag(value: Any, what: str) -> None:
+    """True or False; the text "False" is true to Python."""
+    if not isinstance(value, bool | np.bool_):
+        raise SpecificationError(f"{what} must be True or False, got {shown(value)}.")
+
+
+def random_generator(random_state: Any) -> np.random.Generator:
+    """What numpy makes of a seed."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as cause:
+        raise SpecificationError(
+            f"random_state must be a whole number ≥ 0, a numpy Generator or None, got {shown(random_state)}."
+        ) from cause
 
 
 def check_level(level: Any) -> float:

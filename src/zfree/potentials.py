@@ -10,13 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.conversion import check_callable, shown, values_of
+from zfree.conversion import check_callable, check_flag, is_number, shown, values_of
 from zfree.errors import NotConvexError, SpecificationError
 
 
@@ -59,7 +58,7 @@ class Power(SlackPotential):
     p: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.p, Real) or not np.isfinite(self.p):
+        if not is_number(self.p) or not -np.inf < self.p < np.inf:
             raise SpecificationError(f"the power p must be a finite number, got {shown(self.p)}.")
 
     def terms(self, s: Array) -> SlackTerms:
@@ -111,7 +110,7 @@ class SlackFunction(SlackPotential):
         check_callable(self.third, "third, ψ''' of SlackFunction,")
         if self.slope is not None:
             check_callable(self.slope, "slope, ψ' of SlackFunction,")
-        if not isinstance(self.decay, Real) or not 0.0 <= self.decay < np.inf:
+        if not is_number(self.decay) or not 0.0 <= self.decay < np.inf:
             raise SpecificationError(f"decay must be a number ≥ 0, got {shown(self.decay)}.")
 
     def terms(self, s: Array) -> SlackTerms:
@@ -169,6 +168,7 @@ class ConvexFunction:
         for name in ("value", "hessian", "third"):
             if getattr(self, name) is not None:
                 check_callable(getattr(self, name), f"{name} of ConvexFunction")
+        check_flag(self.vanishing, "vanishing of ConvexFunction")
 
     def evaluate(self, X: Array) -> tuple[Array, Array]:
         """Return the Hessians (N, d, d) and the third derivatives (N, d, d, d) at the rows of `X`."""

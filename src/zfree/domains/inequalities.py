@@ -54,9 +54,14 @@ def parse_inequalities(
 
 def check_columns(columns: Any) -> tuple[str, ...]:
     """Names of columns: a sequence, no name twice."""
-    if isinstance(columns, str | bytes) or not hasattr(columns, "__iter__"):
+    try:
+        given = () if isinstance(columns, str | bytes | dict | set) else tuple(columns)
+        frozenset(given)  # a list, for example, is no name
+    except TypeError:
+        given = ()
+    if not given:
         raise InvalidDomainError(f"columns must be a list of names, got {shown(columns)}.")
-    names = tuple(str(c) for c in columns)
+    names = tuple(str(c) for c in given)
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
         raise InvalidDomainError(f"the column name {twice!r} is given twice: rename one of the columns.")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from zfree.arrays import Array, Mask, row_sums
-from zfree.conversion import is_number, real_array, refuse_masked, shown
+from zfree.conversion import is_number, is_whole, real_array, refuse_masked, shown
 from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.validation import check_dimension
@@ -99,8 +98,7 @@ class Simplex(Domain):
 
     def __post_init__(self) -> None:
         check_dimension(self.d, smallest=2)
-        whole = isinstance(self.drop, Integral) and not isinstance(self.drop, bool)
-        if not whole or not -self.d <= self.drop < self.d:
+        if not is_whole(self.drop) or not -self.d <= self.drop < self.d:
             raise SpecificationError(f"drop must be the number of one of the {self.d} parts, got {shown(self.drop)}.")
         if not is_number(self.tolerance) or not self.tolerance >= 0:
             raise SpecificationError(f"tolerance must be a number ≥ 0, got {shown(self.tolerance)}.")

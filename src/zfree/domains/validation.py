@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.conversion import real_array, shown
+from zfree.conversion import is_whole, real_array, shown
 from zfree.errors import InvalidDomainError
 
+WIDEST = 10**9
+"""Columns that a domain may have: a row of as many numbers takes 8 GB."""
 LARGEST = 1e150
 """Lengths beyond it, or below its inverse, have no square."""
 
 
 def check_dimension(d: Any, smallest: int = 1) -> None:
-    """A dimension is a whole number of at least `smallest`."""
-    if isinstance(d, bool) or not isinstance(d, Integral) or d < smallest:
+    """A dimension is a whole number of at least `smallest`, and not larger than an array can be wide."""
+    if not is_whole(d) or not smallest <= d <= WIDEST:
         raise InvalidDomainError(f"the dimension must be a whole number ≥ {smallest}, got {shown(d)}.")
 
 

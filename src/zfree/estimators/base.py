@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
-from zfree.conversion import whole_number
+from zfree.conversion import random_generator
 from zfree.domains import Domain
 from zfree.errors import (
     BoundaryRowsWarning,
@@ -26,7 +26,7 @@ from zfree.estimators.choice import GeneratorLike, as_generator, choose_generato
 from zfree.estimators.clipping import remark_on_clipping
 from zfree.estimators.combined import combined_estimate, with_j_test
 from zfree.estimators.extremes import within_range
-from zfree.estimators.size import check_memory, enough_memory
+from zfree.estimators.size import check_draws, check_memory, enough_memory
 from zfree.estimators.validation import (
     check_domain,
     check_fixed,
@@ -260,20 +260,27 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def log_density(self, X: Any) -> Array:
         """log p of each row up to the unknown constant log Z."""
         rows = self._read_every(X)
-        return self.result_.model.log_density(rows, self.result_.working_theta)
+        with within_range(self.domain_, rows, self._column_names()):
+            return self.result_.model.log_density(rows, self.result_.working_theta)
 
     def density_gradient(self, X: Any) -> Array:
         """∇ log p of each row, shape (n_rows, n_columns); a Gaussian on a simplex has the columns its chart keeps."""
         rows = self._read_every(X)
-        return self.result_.model.score(rows, self.result_.working_theta)
+        with within_range(self.domain_, rows, self._column_names()):
+            return self.result_.model.score(rows, self.result_.working_theta)
+
+    def _column_names(self) -> tuple[str, ...]:
+        """Names of the columns that the model is written in."""
+        d = self.domain_.dimension
+        return tuple(getattr(self.result_.model, "columns", column_names(self, d, self.domain_.columns)))
 
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted density, by Langevin chains (:func:`zfree.samplers.sample_langevin`)."""
         check_is_fitted(self, "result_")
-        whole_number(n, "the number of draws n")
+        check_draws(n, self.n_features_in_)
         model, theta = self.result_.model, self.result_.working_theta
 
         def log_density(X: Array) -> tuple[Array, Array]:
             return model.log_density(X, theta), model.score(X, theta)
 
-        return sample_langevin(log_density, self.result_.domain, n, random_state=random_state).draws
+        return sample_langevin(log_density, self.result_.domain, n, random_state=random_generator(random_state)).draws

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
-from zfree.conversion import whole_number
+from zfree.conversion import check_flag, random_generator
 from zfree.domains import Domain, Orthant, RealSpace
 from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.base import Data, ScoreMatchingEstimator
 from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.known_precision import chosen_pairs, known_entries
+from zfree.estimators.size import check_draws
 from zfree.estimators.validation import as_numbers
 from zfree.generators import Combined
 from zfree.inference import FitResult, Target, as_result, estimate, is_normalisable
@@ -58,6 +59,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
                 f"column {data.columns[j]!r} is constant ({data.X[0, j]:.6g} in all {len(data.X)} rows): its precision "
                 "is not determined. Drop the column."
             )
+        check_flag(self.positive_definite, "positive_definite")
         if self.positive_definite and isinstance(self.generator, Combined):
             raise SpecificationError(
                 'positive_definite=True needs one objective to minimise: give one generator, a list or "auto", not Combined.'
@@ -161,8 +163,8 @@ class _GaussianEstimator(_PairwiseEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted distribution, see :func:`zfree.samplers.sample_gaussian`."""
         check_is_fitted(self, "result_")
-        whole_number(n, "the number of draws n")
-        draws = sample_gaussian(self._gaussian_domain(), self.mean_, self.precision_, n, random_state)
+        check_draws(n, self.n_features_in_)
+        draws = sample_gaussian(self._gaussian_domain(), self.mean_, self.precision_, n, random_generator(random_state))
         return self._from_scale(draws)
 
     def _gaussian_domain(self) -> Domain:

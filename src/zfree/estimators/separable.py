@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
-from zfree.conversion import whole_number
+from zfree.conversion import random_generator
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import DataError, SpecificationError
 from zfree.estimators.base import Data, ScoreMatchingEstimator
 from zfree.estimators.choice import GeneratorLike
+from zfree.estimators.size import check_draws
 from zfree.generators import Barrier, Generator
 from zfree.inference import FitResult, Target
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, Model
@@ -95,8 +95,8 @@ class Dirichlet(ScoreMatchingEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted distribution."""
         check_is_fitted(self, "result_")
-        whole_number(n, "the number of draws n")
-        return np.random.default_rng(random_state).dirichlet(self.alpha_, n)
+        check_draws(n, self.n_features_in_)
+        return random_generator(random_state).dirichlet(self.alpha_, n)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -173,8 +173,8 @@ class Exponential(_OrthantEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted distribution."""
         check_is_fitted(self, "result_")
-        whole_number(n, "the number of draws n")
-        return np.random.default_rng(random_state).exponential(1.0 / self.rate_, (n, len(self.rate_)))
+        check_draws(n, self.n_features_in_)
+        return random_generator(random_state).exponential(1.0 / self.rate_, (n, len(self.rate_)))
 
 
 class Gamma(_OrthantEstimator):
@@ -205,5 +205,5 @@ class Gamma(_OrthantEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """`n` draws from the fitted distribution."""
         check_is_fitted(self, "result_")
-        whole_number(n, "the number of draws n")
-        return np.random.default_rng(random_state).gamma(self.shape_, 1.0 / self.rate_, (n, len(self.rate_)))
+        check_draws(n, self.n_features_in_)
+        return random_generator(random_state).gamma(self.shape_, 1.0 / self.rate_, (n, len(self.rate_)))

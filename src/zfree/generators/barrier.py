@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.conversion import shown
+from zfree.conversion import is_number, shown
 from zfree.domains import BarrierHessian, Domain
 from zfree.errors import NotConvexError, SpecificationError
 from zfree.fields import Dense
@@ -52,7 +51,7 @@ class Barrier(Generator):
     intrinsic = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.det_power, Real) or not np.isfinite(self.det_power):
+        if not is_number(self.det_power) or not -np.inf < self.det_power < np.inf:
             raise SpecificationError(f"det_power must be a finite number, got {shown(self.det_power)}.")
         if self.potential is not None and not isinstance(self.potential, SlackPotential | ConvexFunction):
             raise SpecificationError(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.conversion import check_callable, values_of
+from zfree.conversion import check_callable, check_flag, values_of
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.fields import Dense, Diagonal, Field, Scalar
@@ -39,6 +39,7 @@ class Custom(Generator):
         check_callable(self.D, "D of Custom")
         if self.divergence is not None:
             check_callable(self.divergence, "divergence of Custom")
+        check_flag(self.vanishing_at_boundary, "vanishing_at_boundary")
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         if self.divergence is None:

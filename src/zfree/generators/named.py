@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from zfree.conversion import shown
 from zfree.errors import SpecificationError
 from zfree.generators.barrier import Barrier
 from zfree.generators.base import Generator
@@ -47,7 +48,7 @@ def named(name: str) -> Generator:
     """
     if not isinstance(name, str) or name not in NAMED:
         raise SpecificationError(
-            f'no generator is called {name!r}; there are {", ".join(NAMED)}. Estimators also take "auto", or an object such as '
+            f'no generator is called {shown(name)}; there are {", ".join(NAMED)}. Estimators also take "auto", or an object such as '
             "zf.Barrier(power=4/3)."
         )
     return NAMED[name]

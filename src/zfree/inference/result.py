@@ -14,7 +14,7 @@ from zfree.arrays import Array, Mask
 from zfree.conversion import check_level, shown, whole_number
 from zfree.domains import Domain
 from zfree.domains.inequalities import check_columns
-from zfree.errors import SpecificationError
+from zfree.errors import DataError, SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
 from zfree.inference.new_rows import rows_inside
@@ -201,7 +201,14 @@ class FitResult:
     def scores(self, X: Array, *, log_scale: float = 0.0) -> Array:
         """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale."""
         problem = Problem(self.model, self.generator, self.domain, rows_inside(self.domain, X))
-        return np.concatenate([rows.scores(self.working_theta, log_scale) for rows in problem.rows()])
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.concatenate([rows.scores(self.working_theta, log_scale) for rows in problem.rows()])
+        if not np.isfinite(values).all():
+            raise DataError(
+                f"the scoring rule of row {int(np.flatnonzero(~np.isfinite(values))[0])} leaves the range of floating point. Leave out "
+                "extreme rows, or, with many columns, pass log_scale=result.moments.log_scale."
+            )
+        return values
 
     def score(self, X: Array, *, log_scale: float = 0.0) -> float:
         r"""Mean of :math:`\tfrac12 s^\top D s + \nabla\cdot(D s)` over `X`: smaller is better.
