@@ -26,6 +26,10 @@ def with_custom(D, divergence=np.ones_like):
     return gaussian(generator=zf.Custom(D, divergence, vanishing_at_boundary=True))
 
 
+def automatic(statistic, base=None):
+    return zf.ExponentialFamily(statistic, base, domain=zf.Orthant(3), generator=zf.Barrier.log()).fit(X)
+
+
 # name: what is done, the class of the error, regular expressions that the message must contain
 MALFORMED = {
     "one generator to combine": (lambda: zf.Combined(5), SpecificationError, ["list of generators", "5"]),
@@ -128,6 +132,47 @@ MALFORMED = {
         lambda: with_custom(lambda X: X, lambda X: X.nothing),
         SpecificationError,
         ["the divergence of Custom failed", "AttributeError"],
+    ),
+    # differentiated automatically
+    "an automatic statistic that returns a number": (
+        lambda: automatic(lambda x: 5),
+        SpecificationError,
+        ["the statistic returned a int", "torch", "pass its derivatives"],
+    ),
+    "an automatic statistic that fails": (
+        lambda: automatic(lambda x: x[:, 99]),
+        SpecificationError,
+        ["the statistic could not be", "IndexError"],
+    ),
+    "a complex automatic statistic": (
+        lambda: automatic(lambda x: x + 1j),
+        SpecificationError,
+        ["what the statistic returns", "real"],
+    ),
+    "an automatic base measure with two values": (
+        lambda: automatic(lambda x: -x, lambda x: x[:, :2]),
+        SpecificationError,
+        ["base measure", "one number per row", r"\(2,\)"],
+    ),
+    "an automatic base measure without rows": (
+        lambda: automatic(lambda x: -x, lambda x: x.sum()),
+        SpecificationError,
+        ["the base measure could not be", "IndexError"],
+    ),
+    "an automatic D of another shape": (
+        lambda: gaussian(generator=zf.Custom(lambda x: x[:, :, None, None, None])),
+        SpecificationError,
+        [r"D returned shape \(60, 3, 1, 1, 1\)", "diagonal"],
+    ),
+    "an automatic D in a list": (
+        lambda: gaussian(generator=zf.Custom(lambda x: [x])),
+        SpecificationError,
+        ["the generator returned a list", "divergence="],
+    ),
+    "an automatic potential in a list": (
+        lambda: gaussian(generator=zf.Barrier(potential=zf.ConvexFunction(lambda x: [x.sum()]))),
+        SpecificationError,
+        ["the potential returned a list", "hessian="],
     ),
     "a name that is a list": (lambda: zf.named(["phi1"]), SpecificationError, ["no generator is called", "phi1"]),
 }

@@ -138,6 +138,10 @@ class CustomModel(Model):
             from zfree.autodiff import jacobian_and_hessian
 
             J, H = jacobian_and_hessian(self._b, X, "the base measure")
+            if J.shape != (n, 1, d):
+                raise SpecificationError(
+                    f"the base measure must return one number per row, it returned {J.shape[1:-1]}."
+                )
             gradient, hessian = J[:, 0], H[:, 0]
         else:
             return None
