@@ -114,7 +114,7 @@ def masked_place(values: Any) -> tuple[int, ...] | None:
         return tuple(int(i) for i in np.argwhere(hidden)[0]) if hidden.any() else None
     if isinstance(values, list | tuple):
         for k, inner in enumerate(values):
-            place = masked_place(inner)
+            place = None if isinstance(inner, float) else masked_place(inner)
             if place is not None:
                 return (k, *place)
     return None

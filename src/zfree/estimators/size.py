@@ -13,7 +13,10 @@ from zfree.memory import available_bytes, in_words
 
 COPIES = 8
 """Matrices of the size of Γ that are alive at once: Γ, its inverse, Σ, the covariance in two parametrisations, the map between
-them, and what is between two of them. Measured on the orthant: 6.9 at d = 40 to 60, 7.5 at d = 100."""
+them, and what is between two of them. Measured on the orthant between d = 40 and d = 60: 6.9."""
+
+SMALL = 2**20
+"""Bytes that need no question to the system."""
 
 _INSTEAD = 'Use structure="diagonal", a mask= with fewer entries of K, or fewer columns (a selection, or their leading principal components).'
 
@@ -29,6 +32,8 @@ def check_pairs(domain: Domain, n_pairs: int) -> None:
 def check_memory(n_parameters: int, doubles: int, what: str, instead: str) -> None:
     """Refuse a fit whose Γ, and `doubles` further numbers, do not fit into memory."""
     needed = 8 * (COPIES * n_parameters**2 + doubles)
+    if needed < SMALL:
+        return
     there = available_bytes()
     if needed > there:
         raise SpecificationError(
@@ -40,10 +45,11 @@ def check_memory(n_parameters: int, doubles: int, what: str, instead: str) -> No
 def check_draws(n: Any, n_columns: int) -> int:
     """A number of draws, as a whole number, that fit into memory (the draws, and a copy on the way)."""
     count = whole_number(n, "the number of draws n")
-    if 16 * count * n_columns > available_bytes():
+    needed = 16 * count * n_columns
+    if needed > SMALL and needed > (there := available_bytes()):
         raise SpecificationError(
-            f"{count} draws of {n_columns} columns need {in_words(16 * count * n_columns)} of memory, and "
-            f"{in_words(available_bytes())} are available. Draw them in pieces."
+            f"{count} draws of {n_columns} columns need {in_words(needed)} of memory, and {in_words(there)} are available. Draw "
+            "them in pieces."
         )
     return count
 
