@@ -12,6 +12,7 @@ import zfree
 ROOT = Path(zfree.__file__).parent
 LAYERS = [
     {"arrays", "errors", "files", "threads"},
+    {"conversion", "memory"},
     {"autodiff", "fields"},
     {"roots"},
     {"potentials"},

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 import zfree as zf
 from zfree import datasets, demo
-from zfree.errors import SpecificationError
-from zfree.plotting import plot_density, plot_intervals, plot_ternary
+from zfree.errors import DataError, SpecificationError
+from zfree.plotting import plot_density, plot_intervals, plot_selection, plot_ternary
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -22,7 +24,8 @@ def test_demo_prints_summaries_and_writes_a_sheet(tmp_path, capsys):
         "Orthant(2)",
         "Simplex(3)",
         "first + 2*second < 3",
-        "alpha[x1]",
+        "alpha[sand]",
+        "mean[width]",
         "std. error",
         "Tr(Σ̂)",
         "inconsistent",
@@ -78,3 +81,77 @@ def test_plots_refuse_what_they_cannot_draw():
         plot_density(result, X)
     with pytest.raises(SpecificationError, match="three parts"):
         plot_ternary(result, X)
+
+
+def _shown(ax):
+    labels = ax.get_xlabel(), ax.get_ylabel()
+    points = np.column_stack(ax.lines[0].get_data())
+    plt.close(ax.figure)
+    return labels, points
+
+
+@pytest.mark.parametrize("read", [pd.DataFrame, pl.DataFrame])
+def test_a_density_is_drawn_for_an_estimator_and_a_frame(read):
+    data = datasets.make_positive(200)
+    table = pd.DataFrame(data.X, columns=list(data.columns))
+    est = zf.TruncatedGaussian(data.domain, zf.Barrier()).fit(table)
+    rows = read({name: data.X[:, j] for j, name in enumerate(data.columns)})
+    for fit in (est, est.result_):
+        labels, points = _shown(plot_density(fit, rows))
+        assert labels == data.columns
+        assert np.array_equal(points, data.X)
+    assert _shown(plot_density(est, data.X))[0] == data.columns  # as the fit knows them
+    assert _shown(plot_density(est, rows, columns=("a", "b")))[0] == ("a", "b")
+    assert _shown(plot_density(zf.Gaussian().fit(data.X), data.X))[0] == ("x1", "x2")
+
+
+def test_the_other_plots_take_an_estimator_too():
+    data = datasets.make_composition(200)
+    est = zf.Dirichlet().fit(pd.DataFrame(data.X, columns=list(data.columns)))
+    ax = plot_ternary(est, pd.DataFrame(data.X, columns=list(data.columns)))
+    assert [t.get_text() for t in ax.texts] == list(data.columns)
+    plt.close(ax.figure)
+    ax = plot_intervals(est)
+    assert [t.get_text() for t in ax.get_yticklabels()] == [f"alpha[{c}]" for c in data.columns]
+    plt.close(ax.figure)
+    by_estimator, by_record = plot_selection(est), plot_selection(est.result_.selection)
+    assert len(by_estimator.lines) == len(by_record.lines)
+    plt.close("all")
+
+
+PAIR = zf.Gaussian().fit(np.random.default_rng(0).normal(size=(50, 2)))
+
+
+@pytest.mark.parametrize(
+    ("draw", "error", "says"),
+    [
+        (lambda: plot_density(zf.Gaussian(), np.ones((3, 2))), SpecificationError, r"Gaussian\(\). Call fit"),
+        (lambda: plot_density(5, np.ones((3, 2))), SpecificationError, r"fitted estimator.*got 5"),
+        (lambda: plot_density(PAIR, np.ones((3, 3))), DataError, r"\(rows, 2\).*\(3, 3\)"),
+        (lambda: plot_density(PAIR, np.ones((0, 2))), DataError, r"\(0, 2\)"),
+        (lambda: plot_density(PAIR, [[1.0, np.nan]]), DataError, "row 0"),
+        (lambda: plot_density(PAIR, "X"), DataError, "numbers"),
+        (lambda: plot_density(PAIR, np.ones((3, 2)), columns=["a"]), SpecificationError, "1 column names"),
+        (lambda: plot_ternary(PAIR, np.ones((3, 3))), SpecificationError, "three parts"),
+        (lambda: plot_intervals(PAIR, truth=[1.0]), SpecificationError, "5 numbers"),
+        (lambda: plot_intervals(PAIR, level=95), SpecificationError, "level"),
+        (lambda: plot_intervals(None), SpecificationError, "None"),
+        (
+            lambda: plot_selection(zf.Gamma(zf.Barrier()).fit(np.ones((5, 1)) + np.arange(5)[:, None])),
+            SpecificationError,
+            "None",
+        ),
+    ],
+)
+def test_a_plot_that_cannot_be_drawn_says_why(draw, error, says):
+    with pytest.raises(error, match=says):
+        draw()
+    plt.close("all")
+
+
+def test_panels_and_intervals_of_the_demo_name_the_same_columns():
+    for _, data, result in demo.fit_all():
+        ax = plot_intervals(result)
+        names = " ".join(t.get_text() for t in ax.get_yticklabels())
+        plt.close(ax.figure)
+        assert all(column in names for column in data.columns)

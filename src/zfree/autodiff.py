@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import real_array
 from zfree.errors import MissingDependencyError, SpecificationError
 
 
@@ -54,11 +55,20 @@ def _call(what: str, instead: str, compute: Callable[[], Any]) -> Any:
     try:
         with torch_func():
             return compute()
-    except (TypeError, ValueError, RuntimeError, AttributeError, Warning) as error:
+    except Exception as error:  # the function is the user's and may do anything
         raise SpecificationError(
-            f"{what} could not be differentiated automatically ({type(error).__name__}: {error}). "
+            f"{what} could not be differentiated automatically ({type(error).__name__}: {str(error)[:200]}). "
             f"Write it with torch operations on tensors (x.log(), torch.stack, …), or {instead}."
         ) from error
+
+
+def _array(values: Any, what: str, instead: str) -> Array:
+    """The numbers of a tensor; what else a function returns is refused."""
+    if not hasattr(values, "detach"):
+        raise SpecificationError(
+            f"{what} returned a {type(values).__name__}, not a tensor. Write it with torch operations on tensors, or {instead}."
+        )
+    return real_array(values.detach().numpy(), f"what {what} returns")
 
 
 def hessian_and_third(value: Callable[[Any], Any], X: Array) -> tuple[Array, Array]:
@@ -73,7 +83,7 @@ def hessian_and_third(value: Callable[[Any], Any], X: Array) -> tuple[Array, Arr
         instead,
         lambda: torch.func.vmap(lambda x: (hessian(x), third(x)))(points),
     )
-    return both[0].numpy(), both[1].numpy()
+    return _array(both[0], "the potential", instead), _array(both[1], "the potential", instead)
 
 
 def jacobian_and_hessian(function: Callable[[Any], Any], X: Array, what: str) -> tuple[Array, Array]:
@@ -87,14 +97,15 @@ def jacobian_and_hessian(function: Callable[[Any], Any], X: Array, what: str) ->
     jacobian, hessian = torch.func.jacrev(single), torch.func.hessian(single)
     points = torch.as_tensor(np.array(X), dtype=torch.float64)
     both = _call(what, instead, lambda: torch.func.vmap(lambda x: (jacobian(x), hessian(x)))(points))
-    return both[0].numpy(), both[1].numpy()
+    return _array(both[0], what, instead), _array(both[1], what, instead)
 
 
 def evaluate(function: Callable[[Any], Any], X: Array, what: str) -> Array:
     """Values of a batched function that was written for torch tensors."""
     torch = _torch(f"{what} given as a function", "pass its derivatives")
     points = torch.as_tensor(np.array(X), dtype=torch.float64)
-    return _call(what, "pass its derivatives", lambda: function(points)).detach().numpy()
+    instead = "pass its derivatives"
+    return _array(_call(what, instead, lambda: function(points)), what, instead)
 
 
 def column_divergence(function: Callable[[Any], Any], X: Array) -> tuple[Array, Array]:
@@ -109,7 +120,13 @@ def column_divergence(function: Callable[[Any], Any], X: Array) -> tuple[Array, 
         return function(x[None])[0]
 
     points = torch.as_tensor(np.array(X), dtype=torch.float64)
-    values = _call("the generator", instead, lambda: function(points))
+    values = _array(_call("the generator", instead, lambda: function(points)), "the generator", instead)
+    n, d = X.shape
+    if values.shape not in ((n,), (n, d), (n, d, d)):
+        raise SpecificationError(
+            f"D returned shape {values.shape} for {n} points in {d} dimensions; "
+            f"expected {(n, d, d)}, {(n, d)} (diagonal) or {(n,)} (times the identity)."
+        )
     jacobian = _call("the generator", instead, lambda: torch.func.vmap(torch.func.jacrev(single))(points))
     if values.ndim == 1:
         divergence = jacobian
@@ -117,4 +134,4 @@ def column_divergence(function: Callable[[Any], Any], X: Array) -> tuple[Array, 
         divergence = torch.einsum("njj->nj", jacobian)
     else:
         divergence = torch.einsum("niji->nj", jacobian)
-    return values.detach().numpy(), divergence.detach().numpy()
+    return values, _array(divergence, "the generator", instead)

@@ -24,12 +24,12 @@ def fit_all() -> list[tuple[str, Dataset, FitResult]]:
         (
             "Positive: a Gaussian on the orthant",
             positive,
-            TruncatedGaussian(domain=positive.domain).fit(positive.X).result_,
+            TruncatedGaussian(domain=positive.domain).fit(positive.X).result_.with_columns(positive.columns),
         ),
         (
             "Compositional: a Dirichlet on the simplex",
             composition,
-            Dirichlet().fit(composition.X).result_,
+            Dirichlet().fit(composition.X).result_.with_columns(composition.columns),
         ),
         (
             "Truncated: a Gaussian on a polygon",
@@ -51,7 +51,7 @@ def draw(fits: list[tuple[str, Dataset, FitResult]], path: Path) -> None:
     figure, axes = plt.subplots(2, 3, figsize=(12, 7), layout="constrained", height_ratios=[1.5, 1])
     for (title, data, result), above, below in zip(fits, *axes, strict=True):
         plot = plot_density if result.model.dimension == 2 else plot_ternary
-        plot(result, data.X, columns=data.columns, ax=above)
+        plot(result, data.X, ax=above)
         above.set_title(title, fontsize="medium")
         truth = [value[np.triu_indices(len(value))] if value.ndim == 2 else value for value in data.truth.values()]
         plot_intervals(result, truth=np.concatenate(truth), ax=below)

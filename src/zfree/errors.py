@@ -21,6 +21,10 @@ class DataError(ZfreeError, ValueError):
     """The data cannot be used as they are (missing, infinite, text, too few rows, constant columns, …)."""
 
 
+class DataTypeError(DataError, TypeError):
+    """A cell of the table that is no kind of number: a list, a dictionary, a complex number."""
+
+
 class DomainError(DataError):
     """Some rows lie outside the domain."""
 

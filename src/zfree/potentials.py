@@ -10,12 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import check_callable, check_flag, is_number, shown, values_of
 from zfree.errors import NotConvexError, SpecificationError
 
 
@@ -65,8 +65,8 @@ class Power(SlackPotential):
     p: float
 
     def __post_init__(self) -> None:
-        if not isinstance(self.p, Real) or not np.isfinite(self.p):
-            raise SpecificationError(f"the power p must be a finite number, got {self.p!r}")
+        if not is_number(self.p) or not -np.inf < self.p < np.inf:
+            raise SpecificationError(f"the power p must be a finite number, got {shown(self.p)}.")
 
     def terms(self, s: Array) -> SlackTerms:
         ratio = (self.p - 2.0) / s
@@ -112,22 +112,31 @@ class SlackFunction(SlackPotential):
     slope: Callable[[Array], Array] | None = None
     decay: float = 0.0
 
+    def __post_init__(self) -> None:
+        check_callable(self.curvature, "curvature, ψ'' of SlackFunction,")
+        check_callable(self.third, "third, ψ''' of SlackFunction,")
+        if self.slope is not None:
+            check_callable(self.slope, "slope, ψ' of SlackFunction,")
+        if not is_number(self.decay) or not 0.0 <= self.decay < np.inf:
+            raise SpecificationError(f"decay must be a number ≥ 0, got {shown(self.decay)}.")
+
     def terms(self, s: Array) -> SlackTerms:
-        curvature = np.asarray(self.curvature(s), dtype=np.float64)
+        curvature = values_of(self.curvature, s, "the curvature ψ'' of SlackFunction", s.shape)
         if not np.all(curvature > 0):
             i = np.unravel_index(int(np.argmin(np.where(np.isnan(curvature), -np.inf, curvature))), s.shape)
             raise NotConvexError(
                 f"the potential is not strictly convex: ψ''({s[i]:.6g}) = {curvature[i]:.6g}, which must be positive. "
                 "Use a convex ψ, for example Power(p)."
             )
-        return SlackTerms(1.0 / curvature, lambda: np.log(curvature), np.asarray(self.third(s)) / curvature)
+        third = values_of(self.third, s, "the third derivative ψ''' of SlackFunction", s.shape)
+        return SlackTerms(1.0 / curvature, lambda: np.log(curvature), third / curvature)
 
     def descent(self, u: Array, largest: float) -> Array:
         if self.slope is None:
             raise SpecificationError(
                 "on a ball the potential also needs its first derivative: pass slope= to SlackFunction."
             )
-        descent = -np.asarray(self.slope(u), dtype=np.float64)
+        descent = -values_of(self.slope, u, "the slope ψ' of SlackFunction", u.shape)
         if not np.all(descent > 0):
             raise NotConvexError(
                 f"the potential is not convex on a ball: ψ'(u) must be negative on (0, {largest:.6g}]. "
@@ -163,6 +172,10 @@ class ConvexFunction:
             raise SpecificationError(
                 "give ConvexFunction either value= (differentiated automatically) or both hessian= and third=."
             )
+        for name in ("value", "hessian", "third"):
+            if getattr(self, name) is not None:
+                check_callable(getattr(self, name), f"{name} of ConvexFunction")
+        check_flag(self.vanishing, "vanishing of ConvexFunction")
 
     def evaluate(self, X: Array) -> tuple[Array, Array]:
         """Return the Hessians (N, d, d) and the third derivatives (N, d, d, d) at the rows of `X`."""
@@ -172,4 +185,8 @@ class ConvexFunction:
             return hessian_and_third(self.value, X)
         assert self.hessian is not None
         assert self.third is not None
-        return np.asarray(self.hessian(X), dtype=float), np.asarray(self.third(X), dtype=float)
+        n, d = X.shape
+        return (
+            values_of(self.hessian, X, "the hessian of ConvexFunction", (n, d, d)),
+            values_of(self.third, X, "third of ConvexFunction", (n, d, d, d)),
+        )

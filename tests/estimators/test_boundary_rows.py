@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zfree as zf
-from tests.estimators.test_bad_input import TRIANGLE, P, X, dirichlet, gaussian, put
+from tests.refusals import TRIANGLE, P, X, dirichlet, gaussian, put
 from zfree.errors import BoundaryError, BoundaryRowsWarning, ZfreeWarning
 
 # Most of these data were not drawn from the model that is fitted to them.
@@ -22,7 +22,7 @@ def test_dropped_rows_are_left_out_with_their_weights_and_noted():
     w = np.linspace(1.0, 2.0, 60)
     with pytest.warns(BoundaryRowsWarning, match="2 of 60 rows on the boundary were dropped") as caught:
         fitted = gaussian(WITH_ZEROS, sample_weight=w, boundary="drop")
-    assert caught[0].filename.endswith("test_bad_input.py")  # the line of the caller: gaussian() is defined there
+    assert caught[0].filename.endswith("refusals.py")  # the line of the caller: gaussian() is defined there
     kept = np.delete(np.arange(60), [4, 9])
     reference = gaussian(X[kept], sample_weight=w[kept])
     assert np.array_equal(fitted.precision_, reference.precision_)

@@ -60,7 +60,7 @@ SINGULAR = {
     "check_sample_weight_equivalence_on_dense_data": "15 to 27 rows of 30 columns do not determine the 495 entries of K; "
     'the same check passes with structure="diagonal" and with a ridge'
 }
-ONE_DIMENSIONAL = {"check_fit1d": "a sample of one positive variable may be passed as a vector"}
+ONE_DIMENSIONAL = {"check_fit1d": "a sample of one variable may be passed as a vector"}
 SUM = "scikit-learn's rows do not sum to one, which a Dirichlet refuses (ClosedDirichlet passes)"
 DIRICHLET = dict.fromkeys(
     [
@@ -100,19 +100,19 @@ ZEROS = dict.fromkeys(
 )
 
 CHECKED = {
-    "Gaussian": (zf.Gaussian(), SINGULAR),
-    "Gaussian-diagonal": (zf.Gaussian(structure="diagonal"), {}),
-    "Gaussian-ridge": (zf.Gaussian(ridge=1e-3), {}),
-    "TruncatedGaussian": (zf.TruncatedGaussian(**CLIP), SINGULAR),
-    "TruncatedGaussian-ridge": (zf.TruncatedGaussian(ridge=1e-3, **CLIP), {}),
+    "Gaussian": (zf.Gaussian(), SINGULAR | ONE_DIMENSIONAL),
+    "Gaussian-diagonal": (zf.Gaussian(structure="diagonal"), ONE_DIMENSIONAL),
+    "Gaussian-ridge": (zf.Gaussian(ridge=1e-3), ONE_DIMENSIONAL),
+    "TruncatedGaussian": (zf.TruncatedGaussian(**CLIP), SINGULAR | ONE_DIMENSIONAL),
+    "TruncatedGaussian-ridge": (zf.TruncatedGaussian(ridge=1e-3, **CLIP), ONE_DIMENSIONAL),
     "Exponential": (zf.Exponential(**CLIP), ONE_DIMENSIONAL),
     "Gamma": (zf.Gamma(**CLIP), ONE_DIMENSIONAL),
-    "LogNormal": (zf.LogNormal(**CLIP), SINGULAR),
-    "PowerInteraction": (zf.PowerInteraction(**CLIP), SINGULAR),
-    "PowerInteraction-gamma": (zf.PowerInteraction(a=0.5, b=0.0, structure="diagonal", **CLIP), {}),
+    "LogNormal": (zf.LogNormal(**CLIP), SINGULAR | ONE_DIMENSIONAL),
+    "PowerInteraction": (zf.PowerInteraction(**CLIP), SINGULAR | ONE_DIMENSIONAL),
+    "PowerInteraction-gamma": (zf.PowerInteraction(a=0.5, b=0.0, structure="diagonal", **CLIP), ONE_DIMENSIONAL),
     "Dirichlet": (zf.Dirichlet(), DIRICHLET),
     "Dirichlet-closed": (ClosedDirichlet(**CLIP), ZEROS),
-    "ExponentialFamily": (family(), {}),
+    "ExponentialFamily": (family(), ONE_DIMENSIONAL),
 }
 
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
+from zfree.conversion import real_number
 from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
-from zfree.domains.spherical import Spherical, common_unit
+from zfree.domains.spherical import UNITS, Spherical, common_unit
 from zfree.domains.units import Units
-from zfree.domains.validation import as_vector
+from zfree.domains.validation import check_squares
 from zfree.errors import InvalidDomainError
 from zfree.fields import DiagonalPlusRankOne
 from zfree.potentials import SlackPotential
@@ -36,9 +37,10 @@ class Ball(Spherical):
     """
 
     def __init__(self, radius: float, center: ArrayLike | None = None, d: int | None = None) -> None:
-        self.radius = float(as_vector(radius, "radius")[0])
-        if not self.radius > 0:
-            raise InvalidDomainError(f"the radius of a ball must be positive, got {self.radius!r}.")
+        self.radius = real_number(radius, "the radius of a ball", InvalidDomainError)
+        if not 0 < self.radius < np.inf:
+            raise InvalidDomainError(f"the radius of a ball must be positive and finite, got {self.radius!r}.")
+        check_squares(np.array([self.radius]), "the radius of a ball", UNITS)
         super().__init__(center, d)
 
     def for_columns(self, n_columns: int) -> Ball:

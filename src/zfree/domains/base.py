@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array, Index, Mask, row_chunks
+from zfree.conversion import real_array
 from zfree.domains.units import Units
 from zfree.errors import SpecificationError
 from zfree.fields import Field
@@ -290,7 +291,7 @@ class Domain(ABC):
         )
 
     def _points(self, X: Array) -> Array:
-        X = np.asarray(X, dtype=np.float64)
+        X = real_array(X, "points")
         if X.ndim != 2 or X.shape[1] != self.dimension:
             raise SpecificationError(
                 f"{self!r} expects an array of shape (rows, {self.dimension}), got shape {X.shape}."
@@ -318,9 +319,11 @@ def pull_inwards(X: Array, centre: Array, room: Array, room_at_centre: Array, ep
 
 def check_affine(B: Array, c: Array, d: int) -> tuple[Array, Array]:
     """Validate an invertible affine map of ℝᵈ."""
-    B, c = np.asarray(B, dtype=float), np.asarray(c, dtype=float)
+    B, c = real_array(B, "B of an affine map"), real_array(c, "c of an affine map")
     if B.shape != (d, d) or c.shape != (d,):
         raise SpecificationError(f"an affine map of ℝ^{d} needs B of shape ({d}, {d}) and c of shape ({d},).")
+    if not np.isfinite(c).all():
+        raise SpecificationError("c of an affine map must be finite numbers.")
     if not np.all(np.isfinite(B)) or np.linalg.cond(B) > 1e14:
         raise SpecificationError("B must be invertible: it would flatten the domain.")
     return B, c

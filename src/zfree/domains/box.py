@@ -9,8 +9,8 @@ from zfree.arrays import Array, row_sums
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
-from zfree.domains.validation import as_vector
-from zfree.errors import InvalidDomainError
+from zfree.domains.validation import as_side, check_dimension
+from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import Diagonal
 from zfree.potentials import SlackPotential
 
@@ -19,35 +19,85 @@ class Box(Polyhedral):
     """{x : lower_j < x_j < upper_j}, where a bound may be infinite. The barrier's Hessian is diagonal.
 
     A coordinate without any finite bound gets a quadratic potential, as on :class:`RealSpace`.
+
+    Parameters
+    ----------
+    lower, upper : float or array_like
+        One bound per column; a number stands for all columns. If both are numbers, the box has as many columns as the data,
+        or as `d` says.
+    d : int, optional
+        Number of columns, when both bounds are numbers and the box is used by itself.
+
+    Examples
+    --------
+    >>> import zfree as zf
+    >>> zf.Box(0, [1, 2])
+    Box(lower=[0.0, 0.0], upper=[1.0, 2.0])
+    >>> zf.Box(0, 100)
+    Box(0.0, 100.0)
+    >>> zf.Box(0, 100).for_columns(2).dimension
+    2
     """
 
-    def __init__(self, lower: ArrayLike, upper: ArrayLike) -> None:
-        lower_, upper_ = as_vector(lower, "lower", finite=False), as_vector(upper, "upper", finite=False)
-        if lower_.shape != upper_.shape:
+    def __init__(self, lower: ArrayLike, upper: ArrayLike, d: int | None = None) -> None:
+        lower_, upper_ = as_side(lower, "lower"), as_side(upper, "upper")
+        size = max(lower_.size, upper_.size)
+        if any(side.ndim and side.size != size for side in (lower_, upper_)):
             raise InvalidDomainError(
                 f"lower and upper must have one entry per column: {lower_.size} and {upper_.size} given."
             )
-        bad = np.flatnonzero(~(lower_ < upper_) | (lower_ == np.inf) | (upper_ == -np.inf))
+        if d is not None:
+            check_dimension(d)
+            if (lower_.ndim or upper_.ndim) and d != size:
+                raise InvalidDomainError(f"d = {d} contradicts bounds for {size} columns.")
+            size = d
+        self._open = not lower_.ndim and not upper_.ndim and d is None
+        self._lower, self._upper = np.broadcast_to(lower_, size), np.broadcast_to(upper_, size)
+        bad = np.flatnonzero(~(self._lower < self._upper) | (self._lower == np.inf) | (self._upper == -np.inf))
         if bad.size:
             j = int(bad[0])
             raise InvalidDomainError(
-                f"side {j} of the box is empty: lower[{j}] = {lower_[j]:.6g} must be below upper[{j}] = {upper_[j]:.6g}."
+                f"side {j} of the box is empty: lower[{j}] = {self._lower[j]:.6g} must be below upper[{j}] = "
+                f"{self._upper[j]:.6g}."
             )
-        self.lower, self.upper = lower_, upper_
-        self._has_lower, self._has_upper = np.isfinite(lower_), np.isfinite(upper_)
+        self._has_lower, self._has_upper = np.isfinite(self._lower), np.isfinite(self._upper)
+
+    @property
+    def lower(self) -> Array:
+        """Lower bounds (d,)."""
+        self._check_dimension_known()
+        return self._lower
+
+    @property
+    def upper(self) -> Array:
+        """Upper bounds (d,)."""
+        self._check_dimension_known()
+        return self._upper
+
+    def _check_dimension_known(self) -> None:
+        if self._open:
+            raise SpecificationError(
+                f"the dimension of {self!r} is open: give it d= or one bound per column, or fit an estimator on it."
+            )
+
+    def for_columns(self, n_columns: int) -> Box:
+        return Box(self._lower[0], self._upper[0], d=n_columns) if self._open else self
 
     def __repr__(self) -> str:
+        if self._open:
+            return f"Box({float(self._lower[0])}, {float(self._upper[0])})"
         return f"Box(lower={self.lower.tolist()}, upper={self.upper.tolist()})"
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Box)
-            and np.array_equal(self.lower, other.lower)
-            and np.array_equal(self.upper, other.upper)
+            and self._open == other._open
+            and np.array_equal(self._lower, other._lower)
+            and np.array_equal(self._upper, other._upper)
         )
 
     def __hash__(self) -> int:
-        return hash((self.lower.tobytes(), self.upper.tobytes()))
+        return hash((self._open, self._lower.tobytes(), self._upper.tobytes()))
 
     @property
     def dimension(self) -> int:

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
+from zfree.conversion import real_number
 from zfree.domains.base import BarrierHessian, Domain, check_affine
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
-from zfree.domains.validation import as_vector
+from zfree.domains.validation import as_vector, check_squares
 from zfree.errors import InvalidDomainError
 from zfree.fields import Diagonal, DiagonalPlusRankOne, Field
 from zfree.potentials import SlackPotential
@@ -24,9 +25,14 @@ class HalfSpace(Polyhedral):
 
     def __init__(self, a: ArrayLike, b: float) -> None:
         self.a = as_vector(a, "a")
-        self.b = float(as_vector(b, "b")[0])
+        self.b = real_number(b, "b", InvalidDomainError)
+        if not np.isfinite(self.b):
+            raise InvalidDomainError(f"b of a half-space must be finite, got {self.b}; RealSpace has no bound.")
         if not np.any(self.a):
             raise InvalidDomainError("the normal a of a half-space must not be zero.")
+        check_squares(
+            np.abs(self.a).max(keepdims=True), "a", "Divide a and b by a common factor: the half-space stays the same."
+        )
 
     def __repr__(self) -> str:
         return f"HalfSpace(a={self.a.tolist()}, b={self.b!r})"

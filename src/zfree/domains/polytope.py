@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
+from zfree.conversion import real_array
 from zfree.domains.base import BarrierHessian
-from zfree.domains.inequalities import parse_inequalities
+from zfree.domains.inequalities import check_columns, parse_inequalities
 from zfree.domains.linear_programs import (
     contradictory_rows,
     has_bounded_solutions,
@@ -19,6 +20,7 @@ from zfree.domains.linear_programs import (
 )
 from zfree.domains.polyhedral import Polyhedral, describe_inequality
 from zfree.domains.units import Units
+from zfree.domains.validation import LARGEST, check_squares
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import Dense
 from zfree.potentials import SlackPotential
@@ -48,9 +50,9 @@ class Polytope(Polyhedral):
 
     def __init__(self, A: ArrayLike, b: ArrayLike, columns: Sequence[str] | None = None) -> None:
         self.A, self.b = _check_system(A, b)
-        if columns is not None and len(columns) != self.A.shape[1]:
-            raise InvalidDomainError(f"{len(columns)} column names given for {self.A.shape[1]} columns of A.")
-        self._columns = None if columns is None else tuple(columns)
+        self._columns = None if columns is None else check_columns(columns)
+        if self._columns is not None and len(self._columns) != self.A.shape[1]:
+            raise InvalidDomainError(f"{len(self._columns)} column names given for {self.A.shape[1]} columns of A.")
         centre = interior_point(self.A, self.b)
         if centre is None:
             raise InvalidDomainError(self._why_empty())
@@ -132,7 +134,7 @@ class Polytope(Polyhedral):
 
     def _why_empty(self) -> str:
         labels = self._labels(None)
-        rows = contradictory_rows(self.A, self.b)
+        rows = contradictory_rows(self.A, self.b) or tuple(range(min(len(self.b), 6)))
         quoted = "; ".join(f"row {k}: {describe_inequality(self.A[k], float(self.b[k]), labels)}" for k in rows)
         return f"the polytope is empty (no interior): these inequalities contradict each other: {quoted}. Relax one."
 
@@ -170,10 +172,8 @@ def _invert(curvature: Array, A: Array) -> tuple[Array, Array]:
 
 
 def _check_system(A: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-    try:
-        A_, b_ = np.array(A, dtype=np.float64), np.array(b, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError) as error:
-        raise InvalidDomainError("A and b of a polytope must be numbers.") from error
+    A_ = real_array(A, "A of a polytope", InvalidDomainError).copy()
+    b_ = np.atleast_1d(real_array(b, "b of a polytope", InvalidDomainError)).copy()
     if A_.ndim != 2 or b_.shape != (A_.shape[0],) or A_.size == 0:
         raise InvalidDomainError(
             f"a polytope needs A of shape (m, d) and b of shape (m,), got {A_.shape} and {b_.shape}."
@@ -182,5 +182,9 @@ def _check_system(A: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
         raise InvalidDomainError("A and b of a polytope must be finite; leave out a row that constrains nothing.")
     for k in np.flatnonzero(~A_.any(axis=1)):
         raise InvalidDomainError(f"row {k} of A is zero: it constrains no coordinate. Leave it out.")
+    remedy = "Divide that row of A and its entry of b by a common factor, which leaves the polytope as it is, or use other units."
+    check_squares(np.abs(A_).max(axis=1), "A of a polytope", remedy)
+    if np.abs(b_).max() > LARGEST:
+        raise InvalidDomainError(f"b of a polytope holds {np.abs(b_).max():.3g}, which has no square. {remedy}")
     A_.flags.writeable = b_.flags.writeable = False
     return A_, b_

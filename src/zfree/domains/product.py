@@ -19,7 +19,7 @@ class Product(Domain):
     """Ω₁ × Ω₂ × …: the first columns live on the first domain, the next on the second, and so on."""
 
     def __init__(self, factors: Sequence[Domain]) -> None:
-        self.factors = tuple(factors)
+        self.factors = tuple(factors) if isinstance(factors, list | tuple) else ()
         if not self.factors or not all(isinstance(f, Domain) for f in self.factors):
             raise InvalidDomainError("Product takes a non-empty list of domains, for example [Orthant(2), Simplex(3)].")
         ends = np.cumsum([f.dimension for f in self.factors])

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array, Index
 from zfree.domains.ball import Ball
 from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
-from zfree.domains.spherical import Spherical, common_unit
+from zfree.domains.spherical import UNITS, Spherical, common_unit
 from zfree.domains.units import Units
-from zfree.domains.validation import as_vector
+from zfree.domains.validation import as_vector, check_squares
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.potentials import SlackPotential
 
@@ -52,6 +52,7 @@ class Shells(Spherical):
             raise InvalidDomainError(f"one radius bounds a ball: use Ball({self.radii[0]:.6g}) instead of Shells.")
         if not (self.radii[0] > 0 and np.all(np.diff(self.radii) > 0)):
             raise InvalidDomainError(f"the radii of shells must be positive and increasing, got {self.radii.tolist()}.")
+        check_squares(self.radii, "radii", UNITS)
         self._halfway = 0.5 * (self.radii[:-1] + self.radii[1:])
         # Which way the domain lies from each sphere: inwards from the outermost, then by turns.
         self._towards = np.where(np.arange(self.radii.size)[::-1] % 2 == 0, -1.0, 1.0)

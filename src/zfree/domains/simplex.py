@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Mask, row_sums
+from zfree.conversion import is_number, is_whole, real_array, refuse_masked, shown
 from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
@@ -16,6 +17,9 @@ from zfree.domains.validation import check_dimension
 from zfree.errors import DataError, SpecificationError
 from zfree.fields import DiagonalPlusRankOne
 from zfree.potentials import SlackPotential
+
+ROUNDING = 1e-3
+"""Parts that miss one by less than this, all together, were rounded; by more, they are something else than parts."""
 
 
 def _parts_barrier(potential: SlackPotential, parts: Array, units: Units | None) -> BarrierHessian:
@@ -84,21 +88,25 @@ class Simplex(Domain):
         The part left out by :attr:`chart`. It does not matter to a :class:`~zfree.Barrier`; it does to baselines such as
         the distance to the boundary, which are defined in the chart.
     tolerance : float
-        How far a row may be from summing to one. Rows within it are divided by their sum.
+        How far a row may be from summing to one: 1e-3, which is what d ≤ 20 shares published with four decimals can be off
+        by (d/2 units of the last decimal). Rows within it are divided by their sum, which then changes no part by more than its own
+        rounding; rows outside it are refused.
     """
 
     d: int
     drop: int = -1
-    tolerance: float = 1e-6
+    tolerance: float = ROUNDING
 
     def __post_init__(self) -> None:
         check_dimension(self.d, smallest=2)
-        if not -self.d <= self.drop < self.d:
-            raise SpecificationError(f"drop must name one of the {self.d} parts, got {self.drop}.")
+        if not is_whole(self.drop) or not -self.d <= self.drop < self.d:
+            raise SpecificationError(f"drop must be the number of one of the {self.d} parts, got {shown(self.drop)}.")
+        if not is_number(self.tolerance) or not self.tolerance >= 0:
+            raise SpecificationError(f"tolerance must be a number ≥ 0, got {shown(self.tolerance)}.")
 
     def __repr__(self) -> str:
         drop = "" if self.drop % self.d == self.d - 1 else f", drop={self.drop}"
-        tolerance = "" if self.tolerance == 1e-6 else f", tolerance={self.tolerance:g}"
+        tolerance = "" if self.tolerance == ROUNDING else f", tolerance={self.tolerance:g}"
         return f"Simplex({self.d}{drop}{tolerance})"
 
     @property
@@ -126,14 +134,23 @@ class Simplex(Domain):
         return Chart(matrix, (~self._kept).astype(float), SolidSimplex(self.d - 1), np.flatnonzero(self._kept))
 
     @staticmethod
-    def closure(X: ArrayLike) -> Array:
-        """Divide each row of non-negative amounts or counts by its sum."""
-        amounts = np.asarray(X, dtype=np.float64)
+    def closure(X: Any) -> Any:
+        """Divide each row of non-negative amounts or counts by its sum.
+
+        A pandas or polars frame comes back as one, with its names; everything else as an array.
+        """
+        refuse_masked(X, "X", DataError)
+        amounts = real_array(X, "amounts", DataError)
+        if amounts.ndim not in (1, 2) or amounts.size == 0:
+            raise DataError(f"amounts must be a table with rows and columns, got shape {amounts.shape}.")
+        if not np.all(amounts >= 0):
+            place = ", ".join(f"{k}" for k in np.argwhere(~(amounts >= 0))[0])
+            raise DataError(f"amounts cannot be negative or missing, as the one at [{place}] is. Leave the row out.")
         totals = amounts.sum(axis=-1, keepdims=True)
-        if not np.all(totals > 0):
-            row = int(np.flatnonzero(~(totals[..., 0] > 0))[0])
+        if not np.all((totals > 0) & (totals < np.inf)):
+            row = int(np.flatnonzero(~((totals > 0) & (totals < np.inf)))[0])
             raise DataError(f"row {row} has no positive total: it cannot be made a composition. Leave it out.")
-        return amounts / totals
+        return _like(X, amounts / totals)
 
     def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
         return [f"{label} > 0" for label in self._labels(columns)] + [f"parts sum to 1 within {self.tolerance:g}"]
@@ -206,3 +223,12 @@ class Simplex(Domain):
 
     def recession(self) -> Array | None:
         return None
+
+
+def _like(X: Any, values: Array) -> Any:
+    """Values in the frame that they came in, if it was one."""
+    if not hasattr(X, "columns"):
+        return values
+    if hasattr(X, "index"):  # pandas
+        return type(X)(values, index=X.index, columns=X.columns)
+    return type(X)(values, schema=list(X.columns))

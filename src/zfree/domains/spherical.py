@@ -7,8 +7,11 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.domains.base import Domain, check_affine
-from zfree.domains.validation import as_vector, check_dimension
+from zfree.domains.validation import LARGEST, as_vector, check_dimension
 from zfree.errors import InvalidDomainError, SpecificationError
+
+UNITS = "Divide the data and the lengths of the domain by a common unit."
+"""What to do about lengths that have no square."""
 
 
 class Spherical(Domain):
@@ -19,6 +22,8 @@ class Spherical(Domain):
             check_dimension(d)
             center = np.zeros(d)
         self._center = None if center is None else as_vector(center, "center")
+        if self._center is not None and np.abs(self._center).max() > LARGEST:
+            raise InvalidDomainError(f"center holds {np.abs(self._center).max():.3g}, which has no square. {UNITS}")
         if d is not None and d != self.dimension:
             raise InvalidDomainError(f"d = {d} contradicts a center with {self.dimension} coordinates.")
 

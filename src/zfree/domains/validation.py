@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import is_whole, real_array, shown
 from zfree.errors import InvalidDomainError
+
+WIDEST = 10**9
+"""Columns that a domain may have: a row of as many numbers takes 8 GB."""
+LARGEST = 1e150
+"""Lengths beyond it, or below its inverse, have no square."""
 
 
 def check_dimension(d: Any, smallest: int = 1) -> None:
-    """A dimension is a whole number of at least `smallest`."""
-    if isinstance(d, bool) or not isinstance(d, Integral) or d < smallest:
-        raise InvalidDomainError(f"the dimension must be a whole number ≥ {smallest}, got {d!r}.")
+    """A dimension is a whole number of at least `smallest`, and not larger than an array can be wide."""
+    if not is_whole(d) or not smallest <= d <= WIDEST:
+        raise InvalidDomainError(f"the dimension must be a whole number ≥ {smallest}, got {shown(d)}.")
 
 
 def as_vector(values: Any, what: str, *, finite: bool = True) -> Array:
     """A one-dimensional float array, read-only, or an error that names `what`."""
-    try:
-        vector = np.array(values, dtype=np.float64, ndmin=1)
-    except (TypeError, ValueError) as error:
-        raise InvalidDomainError(f"{what} must be numbers, got {values!r}.") from error
-    if vector.ndim != 1 or vector.size == 0:
-        raise InvalidDomainError(f"{what} must be a non-empty vector, got shape {vector.shape}.")
-    if np.isnan(vector).any() or (finite and not np.isfinite(vector).all()):
-        raise InvalidDomainError(f"{what} must be finite numbers, got {values!r}.")
+    return _own(np.atleast_1d(real_array(values, what, InvalidDomainError)), values, what, finite)
+
+
+def as_side(values: Any, what: str) -> Array:
+    """A bound for every column: a vector, or one number (shape ()), which stands for as many columns as there are."""
+    return _own(real_array(values, what, InvalidDomainError), values, what, finite=False)
+
+
+def _own(given: Array, values: Any, what: str, finite: bool) -> Array:
+    if given.ndim > 1 or given.size == 0:
+        raise InvalidDomainError(f"{what} must be a non-empty vector, got shape {given.shape}.")
+    if np.isnan(given).any() or (finite and not np.isfinite(given).all()):
+        raise InvalidDomainError(f"{what} must be finite numbers, got {shown(values)}.")
+    vector = given.copy()
     vector.flags.writeable = False
     return vector
+
+
+def check_squares(values: Array, what: str, remedy: str) -> None:
+    """Lengths whose squares are finite and, unless the length is zero, not zero."""
+    sizes = np.abs(values[values != 0])
+    bad = sizes[(sizes > LARGEST) | (sizes < 1.0 / LARGEST)]
+    if bad.size:
+        raise InvalidDomainError(
+            f"{what} holds {bad[0]:.3g}, whose square is out of the range of floating point. {remedy}"
+        )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
@@ -23,13 +24,16 @@ from zfree.errors import (
 )
 from zfree.estimators.boundary import keep_inside
 from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator
+from zfree.estimators.clipping import remark_on_clipping
 from zfree.estimators.combined import combined_estimate, with_j_test
 from zfree.estimators.extremes import within_range
+from zfree.estimators.size import check_draws, check_memory, enough_memory
 from zfree.estimators.validation import (
     check_domain,
     check_fixed,
     check_not_negative,
     check_rows,
+    check_target,
     check_weight,
     column_names,
     read_table,
@@ -53,6 +57,8 @@ class Data(NamedTuple):
     weight: Array | None
     columns: tuple[str, ...]
     domain: Domain
+    dropped: int = 0
+    """Rows on the boundary that were left out."""
 
 
 class ScoreMatchingEstimator(BaseEstimator, ABC):
@@ -68,9 +74,17 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     boundary: str
     boundary_eps: float | None
 
-    _one_dimensional: ClassVar[bool] = False
+    _one_dimensional: ClassVar[bool] = True
+    """Whether a vector or a series is read as one column."""
     _full_dimensional: ClassVar[bool] = False
     """Whether the model has one parameter too many on a flat domain, and is written in its chart instead."""
+
+    def __getattr__(self, name: str) -> Any:
+        # Only called for what is not there. A property of an estimator that asks for result_ ends here too.
+        kind = type(self).__name__
+        if name.endswith("_") and not name.startswith("_") and "result_" not in self.__dict__:
+            raise NotFittedError(f"this {kind} is not fitted yet, so it has no {name}: call fit(X) first.")
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     @abstractmethod
     def _domain(self, n_columns: int) -> Domain:
@@ -103,9 +117,10 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         -------
         self
         """
-        data, notes = self._read(X, sample_weight)
         asked = as_generator(self.generator)
-        with within_range(data.domain, data.X, data.columns):
+        array, weight = self._read_given(X, sample_weight)
+        data, notes = self._use(array, weight)
+        with within_range(data.domain, data.X, data.columns), enough_memory(*data.X.shape):
             problem, restriction = self._pose(data)
             with blas_threads_for(problem.model.n_parameters):
                 generator, selection = choose_generator(
@@ -128,6 +143,8 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                         result = with_j_test(result, problem, restriction, self.ridge)
             result = self._remark_on_boundary(self._remark_on_units(result, problem), problem, restriction)
             result = self._remark_on_estimate(result, data.X)
+        if notes and self.boundary == "clip":
+            result = remark_on_clipping(self, result, array, weight)
         self.result_ = replace(result, selection=selection)
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
@@ -136,6 +153,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def _pose(self, data: Data) -> tuple[Problem, Restriction]:
         """The model on the data, without a generator yet, and what is known of its parameters."""
         model, restriction = self._specify(data)
+        check_memory(model.n_parameters, 0, f"a fit of {model.n_parameters} parameters", "Use fewer columns.")
         fixed = check_fixed(self.fixed)
         if fixed:
             restriction = restriction.combine(Restriction.from_names(fixed, model.names), model.names)
@@ -194,37 +212,56 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         return estimate(problem, restriction, ridge=self.ridge, notes=notes)
 
     def _read(self, X: Any, sample_weight: Any) -> tuple[Data, tuple[str, ...]]:
+        return self._use(*self._read_given(X, sample_weight))
+
+    def _read_given(self, X: Any, sample_weight: Any) -> tuple[Array, Array | None]:
+        """The numbers as they were given, and options that do not depend on them checked."""
         array = read_table(self, X, reset=True, one_dimensional=self._one_dimensional)
         check_not_negative(self.ridge, "ridge")
         check_fixed(self.fixed)
-        weight = check_weight(sample_weight, len(array))
+        check_target(self.target)
+        return array, check_weight(sample_weight, len(array))
+
+    def _use(self, array: Array, weight: Array | None) -> tuple[Data, tuple[str, ...]]:
+        """The rows that are used, and what was done to those on the boundary."""
         data, note = self._rows_inside(array, weight, self.boundary)
         check_rows(len(data.X), data.weight, note)
         return data, ((note,) if note else ())
 
     def _rows_inside(self, array: Array, weight: Array | None, boundary: str) -> tuple[Data, str]:
+        data, note = self._inside(array, weight, boundary, self.boundary_eps)
+        if note:
+            warn(note, BoundaryRowsWarning)
+        return data, note
+
+    def _inside(self, array: Array, weight: Array | None, boundary: str, epsilon: float | None) -> tuple[Data, str]:
         n_columns = array.shape[1]
         domain = check_domain(self._domain(n_columns), self, n_columns)
         names = column_names(self, n_columns, domain.columns)
-        rows, weight, note = keep_inside(domain, array, weight, names, boundary, self.boundary_eps)
-        if note:
-            warn(note, BoundaryRowsWarning)
+        rows, weight, note = keep_inside(domain, array, weight, names, boundary, epsilon)
+        dropped = len(array) - len(rows)
         if weight is not None and weight.any():
             weight = weight / weight.max()  # weights have no unit
             if not weight.all():
                 rows, weight = rows[weight > 0], weight[weight > 0]  # a row without weight is no row
-        return self._in_chart(Data(rows, weight, names, domain)), note
+        return self._in_chart(Data(rows, weight, names, domain, dropped)), note
 
     def _in_chart(self, data: Data) -> Data:
         chart = data.domain.chart if self._full_dimensional else None
         if chart is None:
             return data
         names = tuple(data.columns[j] for j in chart.kept)
-        return Data(chart.pull(data.X), data.weight, names, chart.domain)
+        return Data(chart.pull(data.X), data.weight, names, chart.domain, data.dropped)
 
     def _check_size(self, data: Data, model: Model, restriction: Restriction) -> None:
         n, d = data.X.shape
         n_free = int(restriction.free.sum())
+        if data.dropped and n <= n_free and not self.ridge:
+            raise DataError(
+                f'boundary="drop" left {n} of {n + data.dropped} rows for {n_free} parameters: that is no estimate. Pass '
+                'boundary="clip" with boundary_eps=, leave out or merge the columns that are mostly on the boundary, or add a '
+                "ridge=."
+            )
         if n * d < n_free and not self.ridge:  # a ridge makes any number of rows enough
             raise DataError(
                 f"n_samples={n}: {n} rows of {d} columns cannot determine {n_free} parameters "
@@ -255,12 +292,19 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def log_density(self, X: Any) -> Array:
         """log p of each row up to the unknown constant log Z."""
         rows = self._read_every(X)
-        return self.result_.model.log_density(rows, self.result_.working_theta)
+        with within_range(self.domain_, rows, self._column_names()):
+            return self.result_.model.log_density(rows, self.result_.working_theta)
 
     def density_gradient(self, X: Any) -> Array:
         """∇ log p of each row, shape (n_rows, n_columns); a Gaussian on a simplex has the columns its chart keeps."""
         rows = self._read_every(X)
-        return self.result_.model.score(rows, self.result_.working_theta)
+        with within_range(self.domain_, rows, self._column_names()):
+            return self.result_.model.score(rows, self.result_.working_theta)
+
+    def _column_names(self) -> tuple[str, ...]:
+        """Names of the columns that the model is written in."""
+        d = self.domain_.dimension
+        return tuple(getattr(self.result_.model, "columns", column_names(self, d, self.domain_.columns)))
 
     @overload
     def sample(self, n: int, random_state: Seed = None) -> Array: ...
@@ -291,6 +335,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
             When the chains behind the draws have not mixed: a split-R̂ above 1.05, or an effective size below 400 (or n).
         """
         check_is_fitted(self, "result_")
+        check_draws(n, self.n_features_in_)
         result = self.result_
         found = sample_model(result.model, result.domain, result.working_theta, n, random_state=random_state).or_warn()
         found = replace(found, draws=self._as_data(found.draws))

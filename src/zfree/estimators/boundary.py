@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import is_number, shown
 from zfree.domains import Domain
 from zfree.domains.base import Violations
 from zfree.errors import BoundaryError, DomainError, SpecificationError
@@ -23,11 +23,11 @@ class InsideRows(NamedTuple):
 
 def check_boundary(boundary: str, epsilon: float | None) -> None:
     """The two options must be known and fit together."""
-    if boundary not in ("raise", "drop", "clip"):
-        raise SpecificationError(f'boundary must be "raise", "drop" or "clip", got {boundary!r}.')
-    if boundary == "clip" and not (isinstance(epsilon, Real) and 0 < epsilon < np.inf):
+    if not isinstance(boundary, str) or boundary not in ("raise", "drop", "clip"):
+        raise SpecificationError(f'boundary must be "raise", "drop" or "clip", got {shown(boundary)}.')
+    if boundary == "clip" and not (is_number(epsilon) and 0 < epsilon < np.inf):
         raise SpecificationError(
-            f'boundary="clip" needs an explicit boundary_eps > 0, in the units of the data, got {epsilon!r}.'
+            f'boundary="clip" needs an explicit boundary_eps > 0, in the units of the data, got {shown(epsilon)}.'
         )
 
 
@@ -61,6 +61,11 @@ def keep_inside(
                 'Leave out the column that is always there, or pass boundary="clip" with boundary_eps=.'
             )
         note = f"{len(found)} of {len(X)} rows on the boundary were dropped."
+        if 2 * len(found) > len(X):
+            note += (
+                f" Only {int(kept.sum())} are left, less than half: the estimate describes rows away from the boundary, "
+                "which are another population than these data."
+            )
         return InsideRows(domain.normalise(X[kept]), None if weight is None else weight[kept], note)
     assert epsilon is not None
     note = f"{len(found)} of {len(X)} rows on the boundary were moved inside with boundary_eps = {epsilon:g}."

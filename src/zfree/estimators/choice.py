@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from zfree.conversion import shown
 from zfree.domains import Domain
 from zfree.errors import SelectionWarning, SpecificationError, warn
 from zfree.generators import Barrier, BoundaryDistance, Combined, Generator, Identity, SectionDistance, named
@@ -37,7 +38,7 @@ def as_generator(asked: Any) -> Generator | Sequence[Generator] | Combined | str
         return [named(g) if isinstance(g, str) else g for g in asked]
     raise SpecificationError(
         'generator must be "auto", a generator such as zf.Barrier(power=4/3), a name such as "truncated-sm", a list of '
-        f"generators to choose from, or zf.Combined, got {asked!r}."
+        f"generators to choose from, or zf.Combined, got {shown(asked)}."
     )
 
 

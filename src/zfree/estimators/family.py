@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from zfree.conversion import check_callable, shown, values_of
 from zfree.domains import Domain, RealSpace
 from zfree.errors import SpecificationError
 from zfree.estimators.base import Data, ScoreMatchingEstimator
@@ -102,8 +101,9 @@ class ExponentialFamily(ScoreMatchingEstimator):
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         if self.statistic is None:
             raise SpecificationError("ExponentialFamily needs statistic=, the function t(x).")
+        check_callable(self.statistic, "statistic")
         n_parameters = self._count_parameters(data)
-        names = [f"theta[{k}]" for k in range(n_parameters)] if self.names is None else list(self.names)
+        names = [f"theta[{k}]" for k in range(n_parameters)] if self.names is None else _names(self.names)
         if len(names) != n_parameters:
             raise SpecificationError(f"{len(names)} names given for {n_parameters} statistics.")
         model = CustomModel(
@@ -121,7 +121,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
     def _count_parameters(self, data: Data) -> int:
         assert self.statistic is not None
         if self.jacobian is not None:
-            t = np.asarray(self.statistic(data.X[:1]))
+            t = values_of(self.statistic, data.X[:1], "the statistic")
         else:
             from zfree.autodiff import evaluate
 
@@ -135,3 +135,13 @@ class ExponentialFamily(ScoreMatchingEstimator):
     def _learn(self, result: FitResult) -> None:
         self.theta_ = result.theta
         self.theta_se_ = result.standard_errors
+
+
+def _names(names: Any) -> list[str]:
+    """Different names of parameters."""
+    if isinstance(names, str | bytes) or not hasattr(names, "__iter__"):
+        raise SpecificationError(f"names must be a list of names, one per statistic, got {shown(names)}.")
+    given = [str(name) for name in names]
+    if len(set(given)) < len(given):
+        raise SpecificationError(f"names must differ from each other, got {shown(given)}.")
+    return given

@@ -5,23 +5,28 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zfree.arrays import Index
+from zfree.arrays import Index, Mask
+from zfree.conversion import shown
+from zfree.domains import Domain
 from zfree.errors import SpecificationError
+from zfree.estimators.size import check_pairs
 from zfree.estimators.validation import as_numbers
 from zfree.models import PairwiseModel
 from zfree.solvers import Restriction
 
 
-def chosen_pairs(d: int, structure: str, mask: ArrayLike | None) -> tuple[Index, Index]:
-    """Entries (j ≤ k) of K that may differ from zero."""
-    if structure not in ("full", "diagonal"):
-        raise SpecificationError(f'structure must be "full" or "diagonal", got {structure!r}.')
+def chosen_pairs(domain: Domain, structure: str, mask: ArrayLike | None) -> tuple[Index, Index]:
+    """Entries (j ≤ k) of K that may differ from zero, if they fit into memory."""
+    d = domain.dimension
+    if not isinstance(structure, str) or structure not in ("full", "diagonal"):
+        raise SpecificationError(f'structure must be "full" or "diagonal", got {shown(structure)}.')
     if mask is None:
+        check_pairs(domain, d * (d + 1) // 2 if structure == "full" else d)
         allowed = np.ones((d, d), dtype=bool) if structure == "full" else np.eye(d, dtype=bool)
     else:
         if structure == "diagonal":
             raise SpecificationError('a mask and structure="diagonal" contradict each other: give one of them.')
-        allowed = np.array(mask, dtype=bool)
+        allowed = _as_mask(mask)
         if allowed.shape != (d, d):
             raise SpecificationError(f"mask must have shape ({d}, {d}) for {d} columns, got {allowed.shape}.")
         if (allowed != allowed.T).any():
@@ -29,7 +34,21 @@ def chosen_pairs(d: int, structure: str, mask: ArrayLike | None) -> tuple[Index,
             raise SpecificationError(f"mask must be symmetric: entries ({j}, {k}) and ({k}, {j}) differ.")
         np.fill_diagonal(allowed, True)
     rows, cols = np.nonzero(np.triu(allowed))
+    check_pairs(domain, len(rows))
     return rows, cols
+
+
+def _as_mask(mask: ArrayLike) -> Mask:
+    """Zeros and ones, or booleans: everything else is more likely a mistake than a truth value."""
+    values = as_numbers(mask, "mask")
+    odd = np.argwhere(~((values == 0) | (values == 1)))
+    if odd.size:
+        place = ", ".join(map(str, odd[0]))
+        raise SpecificationError(
+            f"mask must be True or False (1 or 0) in every entry; entry ({place}) is {values[tuple(odd[0])]:.6g}. A matrix of "
+            "numbers becomes a mask by K != 0."
+        )
+    return values != 0
 
 
 def known_entries(precision: ArrayLike | None, model: PairwiseModel) -> Restriction:

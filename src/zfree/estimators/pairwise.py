@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
+from zfree.conversion import check_flag
 from zfree.domains import Domain, Orthant, RealSpace
 from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.base import Data, ScoreMatchingEstimator
@@ -55,11 +56,12 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
                 f"column {data.columns[j]!r} is constant ({data.X[0, j]:.6g} in all {len(data.X)} rows): its precision "
                 "is not determined. Drop the column."
             )
+        check_flag(self.positive_definite, "positive_definite")
         if self.positive_definite and isinstance(self.generator, Combined):
             raise SpecificationError(
                 'positive_definite=True needs one objective to minimise: give one generator, a list or "auto", not Combined.'
             )
-        pairs = chosen_pairs(d, self.structure, self.mask)
+        pairs = chosen_pairs(data.domain, self.structure, self.mask)
         mean = self._known_mean(d)
         if mean is not None:
             center = mean

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from zfree.arrays import Array
+from zfree.conversion import shown
 from zfree.errors import (
     DataError,
     InconsistentGeneratorWarning,
@@ -19,6 +20,7 @@ from zfree.errors import (
     collected_warnings,
 )
 from zfree.estimators.base import ScoreMatchingEstimator
+from zfree.estimators.validation import check_target
 from zfree.generators import Generator, named
 from zfree.inference import Candidate, Ranking, Target, leave_out_criteria, log_ratio_error, weight_matrix
 from zfree.moments import Problem
@@ -63,13 +65,20 @@ def rank(
     >>> table.best.generator
     Barrier(power=1.33333, det_power=0.5)
     """
+    if not isinstance(estimator, ScoreMatchingEstimator):
+        raise SpecificationError(f"rank needs an estimator such as zf.Gamma(), got {shown(estimator)}.")
+    if not isinstance(candidates, list | tuple):
+        raise SpecificationError(f"candidates must be a list of generators or their names, got {shown(candidates)}.")
     if not candidates:
         raise SpecificationError("candidates is empty: give at least one generator, such as zf.Barrier().")
+    check_target(target)
     fitted = []
     for candidate in candidates:
         generator = named(candidate) if isinstance(candidate, str) else candidate
         if not isinstance(generator, Generator):
-            raise SpecificationError(f"every candidate must be a generator such as zf.Barrier(), got {generator!r}.")
+            raise SpecificationError(
+                f"every candidate must be a generator such as zf.Barrier(), got {shown(generator)}."
+            )
         fitted.append(_fit(estimator, X, generator, sample_weight))
     return Ranking(tuple(_compare(fitted, estimator, X, target, sample_weight)))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
 from zfree.arrays import Array
+from zfree.conversion import masked_place, shown
 
 _REPLACED = {
     "Complex data not supported": "Complex data not supported: the domains are real. Pass X.real, X.imag or np.abs(X).",
@@ -38,18 +39,37 @@ def explain_type(X: Any) -> str | None:
         return "X is a lazy frame, which holds no data yet: pass X.collect() instead."
     if issparse(X):
         return "Sparse input is not supported: score matching needs every value. Pass X.toarray()."
+    if isinstance(X, dict):
+        return "X is a dict, not a table: pass pandas.DataFrame(X), or numpy.column_stack(list(X.values()))."
+    if X is None or isinstance(X, str | bytes | set | frozenset | Iterator) or callable(X):
+        return f"X must be a table of numbers, rows by columns, got {shown(X)}."
+    place = masked_place(X)
+    if place is not None:
+        where = f"row {place[0]}" + (f", column 'x{place[1] + 1}'" if len(place) > 1 else "")
+        return (
+            f"X is masked in {where}: that entry has no value. Drop the masked rows, "
+            "X[~numpy.ma.getmaskarray(X).any(axis=1)], or fill them first (numpy.ma.filled)."
+        )
+    if getattr(getattr(X, "dtype", None), "names", None):
+        return (
+            f"X is a structured array with the fields {', '.join(X.dtype.names)}, not a table. Pass pandas.DataFrame(X), or "
+            "numpy.lib.recfunctions.structured_to_unstructured(X)."
+        )
     is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
     for column, dtype in enumerate(X.dtypes if is_frame else [getattr(X, "dtype", None)]):
         # numpy would turn dates into counts of nanoseconds without a word.
+        if getattr(dtype, "kind", None) == "c":
+            where = f"column {X.columns[column]!r} of X holds complex numbers. " if is_frame else ""
+            return where + _REPLACED["Complex data not supported"]
         if getattr(dtype, "kind", None) in ("m", "M") or getattr(dtype, "is_temporal", bool)():
             where = f"column {X.columns[column]!r} of X" if is_frame else "X"
             return f"{where} holds dates or durations ({dtype}), not numbers. Convert them to a number in a unit you choose."
     return None
 
 
-def explain_refusal(X: Any, error: ValueError, names: Sequence[str] | None) -> str:
+def explain_refusal(X: Any, error: Exception, names: Sequence[str] | None) -> str:
     """The message of `error`, or a better one."""
-    text = _explain_text(X)
+    text = _explain_cell(X)
     if text is not None:
         return text
     message = str(error)
@@ -74,7 +94,7 @@ def explain_not_finite(array: Array, names: Sequence[str]) -> str:
     )
 
 
-def _explain_text(X: Any) -> str | None:
+def _explain_cell(X: Any) -> str | None:
     """Where a table holds something that is not a number."""
     try:
         cells = np.asarray(X, dtype=object)
@@ -84,14 +104,25 @@ def _explain_text(X: Any) -> str | None:
         return None
     labels = getattr(X, "columns", None)
     for row, column in np.ndindex(*cells.shape):
-        cell = cells[row, column]
+        what = _not_a_number(cells[row, column])
+        if what is not None:
+            label = f"column {column}" if labels is None else f"column {labels[column]!r}"
+            return f"row {row}, {label} holds {what}"
+    return None
+
+
+def _not_a_number(cell: Any) -> str | None:
+    """What is wrong with a cell, and what to do about it; None if it can be read as a number."""
+    try:
+        float(cell)
+    except OverflowError:
+        return "an integer beyond the range of floating point. Divide the column by a unit."
+    except (TypeError, ValueError):
         if isinstance(cell, str | bytes):
-            try:
-                float(cell)
-            except ValueError:
-                label = f"column {column}" if labels is None else f"column {labels[column]!r}"
-                return (
-                    f"row {row}, {label} holds the text {cell!r}, not a number. "
-                    "Select the numeric columns, or encode this one."
-                )
+            return f"the text {shown(cell)}, not a number. Select the numeric columns, or encode this one."
+        if isinstance(cell, complex):
+            return f"the complex number {cell}: the domains are real. Pass X.real, X.imag or np.abs(X)."
+        if type(cell).__name__ == "NAType":
+            return "a missing value. Drop such rows, or impute them first."
+        return f"{shown(cell)}, not a number. Give every row one number per column."
     return None

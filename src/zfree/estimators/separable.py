@@ -51,6 +51,8 @@ class Dirichlet(ScoreMatchingEstimator):
     array([2. , 3. , 3.9])
     """
 
+    _one_dimensional = False  # a composition has at least two parts
+
     def __init__(
         self,
         generator: GeneratorLike = "auto",
@@ -92,9 +94,7 @@ class Dirichlet(ScoreMatchingEstimator):
 
 
 class _OrthantEstimator(ScoreMatchingEstimator):
-    """Positive columns, one-dimensional input welcome."""
-
-    _one_dimensional = True
+    """Positive columns."""
 
     def __init__(
         self,

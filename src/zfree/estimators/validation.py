@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from zfree.arrays import Array
+from zfree.conversion import is_number, real_array, shown
 from zfree.domains import Domain
-from zfree.errors import DataError, SpecificationError
+from zfree.errors import DataError, DataTypeError, SpecificationError
 from zfree.estimators.refusals import explain_not_finite, explain_refusal, explain_type
 
 
@@ -23,12 +24,14 @@ def read_table(estimator: BaseEstimator, X: Any, *, reset: bool, one_dimensional
         raise DataError(refusal)
     try:
         if one_dimensional and _is_flat(X):
-            X = np.asarray(X)[:, None]
+            X = _as_column(X)
         array: Array = validate_data(
             estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise DataError(explain_refusal(X, error, getattr(estimator, "feature_names_in_", None))) from error
+    except TypeError as error:
+        raise DataTypeError(f"{explain_refusal(X, error, None)} ({error})") from error
     with np.errstate(over="ignore", invalid="ignore"):
         total = array.sum()  # one pass without a temporary: only a suspicious sum is looked into
     if not np.isfinite(total) and not np.isfinite(array).all():
@@ -41,6 +44,12 @@ def _is_flat(X: Any) -> bool:
     return len(shape) == 1
 
 
+def _as_column(X: Any) -> Any:
+    """One column from a series, with its name, or from a vector."""
+    named = isinstance(getattr(X, "name", None), str) and X.name and hasattr(X, "to_frame")
+    return X.to_frame() if named else np.asarray(X)[:, None]
+
+
 def column_names(estimator: BaseEstimator, n_columns: int, written: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Names of the columns as the data gave them, or as the domain was written, or x1, x2, …"""
     names = getattr(estimator, "feature_names_in_", written)
@@ -50,7 +59,7 @@ def column_names(estimator: BaseEstimator, n_columns: int, written: tuple[str, .
 def check_domain(domain: Any, estimator: BaseEstimator, n_columns: int) -> Domain:
     """A domain with as many columns as the data, in the same order where both have names."""
     if not isinstance(domain, Domain):
-        raise SpecificationError(f"domain must be a domain such as zf.Orthant({n_columns}), got {domain!r}.")
+        raise SpecificationError(f"domain must be a domain such as zf.Orthant({n_columns}), got {shown(domain)}.")
     domain = domain.for_columns(n_columns)
     if domain.dimension != n_columns:
         raise DataError(
@@ -71,10 +80,7 @@ def check_weight(sample_weight: Any, n_rows: int) -> Array | None:
     """Non-negative finite weights, one per row."""
     if sample_weight is None:
         return None
-    try:
-        weight = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"sample_weight must be numbers, one per row ({error}).") from error
+    weight = real_array(sample_weight, "sample_weight", DataError)
     if weight.ndim == 0:
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
@@ -101,8 +107,8 @@ def check_rows(n_rows: int, weight: Array | None, note: str) -> None:
 
 def check_not_negative(value: Any, name: str) -> None:
     """A parameter that must be a number ≥ 0."""
-    if not (isinstance(value, Real) and 0 <= float(value) < np.inf):
-        raise SpecificationError(f"{name} must be a number ≥ 0, got {value!r}.")
+    if not is_number(value) or not 0 <= value < np.inf:
+        raise SpecificationError(f"{name} must be a number ≥ 0, got {shown(value)}.")
 
 
 def check_fixed(fixed: Any) -> Mapping[str, float]:
@@ -111,17 +117,29 @@ def check_fixed(fixed: Any) -> Mapping[str, float]:
         return {}
     if not isinstance(fixed, Mapping):
         raise SpecificationError(
-            f'fixed must map names of parameters to numbers, as in {{"K[x1,x2]": 0.0}}, got {fixed!r}.'
+            f'fixed must map names of parameters to numbers, as in {{"K[x1,x2]": 0.0}}, got {shown(fixed)}.'
         )
     for name, value in fixed.items():
-        if not isinstance(value, Real):
-            raise SpecificationError(f"the known value of {name} must be a finite number, got {value!r}.")
-    return fixed
+        if not isinstance(name, str):
+            raise SpecificationError(
+                f'fixed must name its parameters, as in {{"K[x1,x2]": 0.0}}; {shown(name)} is not the name of one.'
+            )
+        if not is_number(value) or not abs(value) < sys.float_info.max:
+            raise SpecificationError(f"the known value of {name} must be a finite number, got {shown(value)}.")
+    return {name: float(value) for name, value in fixed.items()}
+
+
+def check_target(target: Any) -> None:
+    """What the choice of a generator minimises: a name, or a matrix of finite real numbers."""
+    if isinstance(target, str):
+        return
+    matrix = real_array(target, "target", SpecificationError)
+    if matrix.ndim != 2 or not np.isfinite(matrix).all():
+        raise SpecificationError(
+            f'target must be "information", "natural", a parametrisation of the model, or a square matrix, got {shown(target)}.'
+        )
 
 
 def as_numbers(values: Any, what: str) -> Array:
     """A float array of known values, or an error that names `what`."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise SpecificationError(f"{what} must be numbers, got {values!r}.") from error
+    return real_array(values, what, SpecificationError)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import is_number, shown
 from zfree.domains import BarrierHessian, Domain, Units
 from zfree.errors import NotConvexError, SpecificationError
 from zfree.fields import Dense
@@ -63,8 +63,8 @@ class Barrier(ScaledGenerator):
         if self.potential is not None:
             self._take_potential()
         self._check_scale()
-        if not isinstance(self.det_power, Real) or not np.isfinite(self.det_power):
-            raise SpecificationError(f"det_power must be a finite number, got {self.det_power!r}.")
+        if not is_number(self.det_power) or not -np.inf < self.det_power < np.inf:
+            raise SpecificationError(f"det_power must be a finite number, got {shown(self.det_power)}.")
         self._phi()
 
     def _take_potential(self) -> None:

@@ -12,6 +12,7 @@ from zfree.errors import SpecificationError
 from zfree.fields import Diagonal, Scalar
 from zfree.generators.base import Decay, GeneratorValue, Vanishing
 from zfree.generators.scale import Scale, ScaledGenerator, ratio_of_sizes
+from zfree.generators.weights import check_cap
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class BoundaryDistance(ScaledGenerator):
 
     def __post_init__(self) -> None:
         self._check_scale()
-        if self.cap is not None and not self.cap > 0:
-            raise SpecificationError(f"cap must be positive, got {self.cap!r}.")
+        if self.cap is not None:
+            check_cap(self.cap)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         if not domain.has_boundary:

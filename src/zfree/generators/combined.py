@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from zfree.conversion import shown
 from zfree.errors import SpecificationError
 from zfree.generators.base import Generator
 
@@ -31,6 +32,8 @@ class Combined:
     def __post_init__(self) -> None:
         if self.generators is None:
             return
+        if not isinstance(self.generators, list | tuple):
+            raise SpecificationError(f"Combined takes a list of generators, got {shown(self.generators)}.")
         object.__setattr__(self, "generators", tuple(self.generators))
         distinct = [g for k, g in enumerate(self.generators) if g not in self.generators[:k]]
         if (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import check_callable, check_flag, values_of
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.fields import Dense, Diagonal, Field, Scalar
@@ -34,14 +35,20 @@ class Custom(Generator):
     divergence: Callable[[Array], Array] | None = None
     vanishing_at_boundary: bool = False
 
+    def __post_init__(self) -> None:
+        check_callable(self.D, "D of Custom")
+        if self.divergence is not None:
+            check_callable(self.divergence, "divergence of Custom")
+        check_flag(self.vanishing_at_boundary, "vanishing_at_boundary")
+
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         if self.divergence is None:
             from zfree.autodiff import column_divergence
 
             values, divergence = column_divergence(self.D, X)
         else:
-            values = np.asarray(self.D(X), dtype=np.float64)
-            divergence = np.asarray(self.divergence(X), dtype=np.float64)
+            values = values_of(self.D, X, "D of Custom")
+            divergence = values_of(self.divergence, X, "the divergence of Custom")
         return GeneratorValue(np.zeros(len(X)), _as_field(values, X), _checked(divergence, X))
 
     def decay(self, domain: Domain) -> Decay | None:

@@ -167,6 +167,12 @@ class SectionDistance(ScaledGenerator):
         finite = np.where(endless, 1.0, distance)
         weight = self._weight()
         value = np.where(endless, 1.0, weight.value(finite))
+        if not np.all(value > 0):
+            row, column = np.argwhere(~(value > 0))[0]
+            raise SpecificationError(
+                f"the weight {weight.name} must be positive inside the domain, but h({finite[row, column]:.6g}) = "
+                f"{value[row, column]:.6g} (row {row}, column {column})."
+            )
         slope = np.where(below < above, 1.0, -1.0) * weight.derivative(finite)
         return GeneratorValue(np.zeros(len(X)), Diagonal(unit**2 * value), unit * np.where(endless, 0.0, slope))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from zfree.conversion import shown
 from zfree.errors import SpecificationError
 from zfree.generators.barrier import Barrier
 from zfree.generators.base import Generator
@@ -45,9 +46,9 @@ def named(name: str) -> Generator:
 
     An estimator takes the name too: ``zf.TruncatedGaussian(domain, generator="truncated-sm")``.
     """
-    if name not in NAMED:
+    if not isinstance(name, str) or name not in NAMED:
         raise SpecificationError(
-            f'no generator is called {name!r}; there are {", ".join(NAMED)}. Estimators also take "auto", or an object such as '
+            f'no generator is called {shown(name)}; there are {", ".join(NAMED)}. Estimators also take "auto", or an object such as '
             "zf.Barrier(power=4/3)."
         )
     return NAMED[name]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from zfree.arrays import Array
+from zfree.conversion import check_callable, is_number, shown, values_of
 from zfree.errors import SpecificationError
 
 WeightLike = str | Callable[[Array], Array]
@@ -62,8 +63,8 @@ def as_weight(
 ) -> Weight:
     """A named weight or a function with its derivative; min(h, cap) and h + floor if asked."""
     weight = _capped(_plain(h, derivative), cap)
-    if not (np.isfinite(floor) and floor >= 0):
-        raise SpecificationError(f"floor must be zero or positive, got {floor!r}.")
+    if not is_number(floor) or not 0 <= floor < np.inf:
+        raise SpecificationError(f"floor must be zero or positive, got {shown(floor)}.")
     if floor == 0:
         return weight
     value = weight.value
@@ -79,17 +80,29 @@ def _plain(h: WeightLike, derivative: Callable[[Array], Array] | None) -> Weight
             raise SpecificationError(f"the weight {h!r} knows its own derivative; leave derivative= out.")
         return NAMED[key]
     if not callable(h):
-        raise SpecificationError(f"h must be a name or a function, got {h!r}.")
+        raise SpecificationError(f"h must be a name or a function, got {shown(h)}.")
     if derivative is None:
         raise SpecificationError("a weight given as a function needs derivative=, the function h'.")
-    return Weight(getattr(h, "__name__", "h"), h, derivative)
+    check_callable(derivative, "derivative, the function h',")
+    name = getattr(h, "__name__", "h")
+    slope = derivative
+    return Weight(
+        name,
+        lambda x: values_of(h, x, f"the weight {name}", x.shape),
+        lambda x: values_of(slope, x, f"the derivative of the weight {name}", x.shape),
+    )
+
+
+def check_cap(cap: object) -> None:
+    """A number above zero."""
+    if not is_number(cap) or not cap > 0:
+        raise SpecificationError(f"cap must be a positive number, got {shown(cap)}.")
 
 
 def _capped(weight: Weight, cap: float | None) -> Weight:
     if cap is None:
         return weight
-    if not cap > 0:
-        raise SpecificationError(f"cap must be positive, got {cap!r}.")
+    check_cap(cap)
     value, slope, top = weight.value, weight.derivative, float(cap)
     return Weight(
         f"min({weight.name}, {top:g})",

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
 from zfree.arrays import Array, Mask
+from zfree.conversion import check_level, shown, whole_number
 from zfree.domains import Domain, Units
-from zfree.errors import SpecificationError
+from zfree.domains.inequalities import check_columns
+from zfree.errors import DataError, SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
+from zfree.inference.new_rows import rows_inside
 from zfree.inference.selection import Selection
-from zfree.inference.summary import Block, Summary
+from zfree.inference.summary import SHOWN_ROWS, Block, Summary
+from zfree.inference.wald import WaldTest, wald_test
 from zfree.models import Model
 from zfree.moments import Moments, Problem
 
-
-class WaldTest(NamedTuple):
-    """Chi-squared statistic of R θ = r, its degrees of freedom and the p-value."""
-
-    statistic: float
-    degrees_of_freedom: int
-    p_value: float
+UNITS_MATTER = 1e6
+"""κ(Γ_N) from which a summary also says what it is without units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +54,7 @@ class Parameters:
 
     def conf_int(self, level: float = 0.95) -> Array:
         """Wald intervals (n_parameters, 2)."""
-        if not 0.0 < level < 1.0:
-            raise SpecificationError(f"level must be between 0 and 1, got {level!r}.")
-        half = ndtri(0.5 + level / 2.0) * self.standard_errors
+        half = ndtri(0.5 + check_level(level) / 2.0) * self.standard_errors
         return np.column_stack([self.values - half, self.values + half])
 
 
@@ -148,9 +145,9 @@ class FitResult:
         if which == "natural":
             return self.natural
         derived = self.model.derived(self.working_theta)
-        if which not in derived:
+        if not isinstance(which, str) or which not in derived:
             known = ", ".join(["natural", *derived])
-            raise SpecificationError(f"this model has no parametrisation {which!r}; it has {known}.")
+            raise SpecificationError(f"this model has no parametrisation {shown(which)}; it has {known}.")
         names, values, jacobian = derived[which]()
         free = np.flatnonzero(self.free)
         J = jacobian[:, free]
@@ -162,17 +159,16 @@ class FitResult:
         return Parameters(names, values, covariance)
 
     def wald_test(self, R: Array | None = None, value: Array | float = 0.0) -> WaldTest:
-        """Test R θ = value; by default that all free parameters are zero."""
-        R = np.eye(len(self.theta))[self.free] if R is None else np.atleast_2d(np.asarray(R, dtype=float))
-        if R.shape[1] != len(self.theta):
-            raise SpecificationError(f"R must have {len(self.theta)} columns, one per parameter; it has {R.shape[1]}.")
-        gap = R @ self.theta - value
-        covariance = R @ self.covariance @ R.T
-        scale = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
-        if np.linalg.matrix_rank(covariance / np.multiply.outer(scale, scale)) < len(R):
-            raise SpecificationError("the rows of R are not independent on the free parameters: the test is undefined.")
-        statistic = float(gap @ np.linalg.solve(covariance, gap))
-        return WaldTest(statistic, len(R), float(chdtrc(len(R), statistic)))
+        """Test R θ = value; by default that all free parameters are zero.
+
+        Parameters
+        ----------
+        R : array_like of shape (k, r) or (r,), optional
+            One hypothesis per row.
+        value : float or array_like of shape (k,)
+        """
+        asked = np.eye(len(self.theta))[self.free] if R is None else R
+        return wald_test(self.theta, self.covariance, asked, value)
 
     @property
     def total_variance(self) -> float:
@@ -193,11 +189,30 @@ class FitResult:
         values = np.linalg.eigvalsh(gamma[np.ix_(free, free)])
         return float(values[-1] / values[0]) if values[0] > 0 else np.inf
 
+    @cached_property
+    def scaled_condition_number(self) -> float:
+        """κ(Γ_N) over the free parameters as they were fitted, scaled to unit diagonal.
+
+        It does not depend on the units of the columns, and says how many digits the estimate loses.
+        """
+        free = np.flatnonzero(self.free)
+        gamma = self.moments.gamma[np.ix_(free, free)]
+        scale = 1.0 / np.sqrt(np.diagonal(gamma))
+        values = np.linalg.eigvalsh(gamma * scale[:, None] * scale) if free.size else np.ones(1)
+        return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+
     def scores(self, X: Array, *, log_scale: float = 0.0, generator: Generator | None = None) -> Array:
         """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale; with the fit's generator by default."""
         judge = self.generator if generator is None else generator
-        problem = Problem(self.model, judge, self.domain, np.asarray(X, dtype=float), units=self.units)
-        return np.concatenate([rows.scores(self.working_theta, log_scale) for rows in problem.rows()])
+        problem = Problem(self.model, judge, self.domain, rows_inside(self.domain, X), units=self.units)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = np.concatenate([rows.scores(self.working_theta, log_scale) for rows in problem.rows()])
+        if not np.isfinite(values).all():
+            raise DataError(
+                f"the scoring rule of row {int(np.flatnonzero(~np.isfinite(values))[0])} leaves the range of floating point. Leave out "
+                "extreme rows, or, with many columns, pass log_scale=result.moments.log_scale."
+            )
+        return values
 
     def score(self, X: Array, *, log_scale: float = 0.0, generator: Generator | None = None) -> float:
         r"""Mean of :math:`\tfrac12 s^\top D s + \nabla\cdot(D s)` over `X`: smaller is better.
@@ -208,7 +223,9 @@ class FitResult:
         """
         return float(np.mean(self.scores(X, log_scale=log_scale, generator=generator)))
 
-    def summary(self, which: str | Sequence[str] | None = None, level: float = 0.95) -> Summary:
+    def summary(
+        self, which: str | Sequence[str] | None = None, level: float = 0.95, rows: int | None = SHOWN_ROWS
+    ) -> Summary:
         """Estimates, standard errors, z and intervals as a table (text, DataFrame, HTML).
 
         Parameters
@@ -217,7 +234,16 @@ class FitResult:
             Parametrisations to show, see :meth:`parameters`. The model's own choice by default.
         level : float
             Coverage of the intervals.
+        rows : int or None
+            How many parameters of each parametrisation the text shows; None for all. A DataFrame always has all.
         """
+        if rows is not None:
+            whole_number(rows, "rows")
+        check_level(level)
+        if which is not None and not isinstance(which, str | list | tuple):
+            raise SpecificationError(
+                f"which must be the name of a parametrisation or a list of them, got {shown(which)}."
+            )
         chosen = self.model.reported if which is None else ((which,) if isinstance(which, str) else tuple(which))
         blocks = []
         for name in chosen:
@@ -229,10 +255,16 @@ class FitResult:
             ("rows", f"{self.n_observations}"),
             ("free parameters", f"{int(self.free.sum())}"),
             ("Tr(Σ̂)", f"{self.total_variance:.4g}"),
-            ("κ(Γ_N)", f"{self.condition_number:.4g}"),
+            ("κ(Γ_N)", self._describe_condition()),
             *([("J test", f"p = {self.j_test.p_value:.3g}")] if self.j_test else []),
         )
-        return Summary(self.model.title, header, tuple(blocks), level, self.notes)
+        return Summary(self.model.title, header, tuple(blocks), level, self.notes, rows)
+
+    def _describe_condition(self) -> str:
+        plain = f"{self.condition_number:.4g}"
+        if self.condition_number < UNITS_MATTER:
+            return plain
+        return f"{plain} in the units of these columns; {self.scaled_condition_number:.4g} without units"
 
     def _describe_generator(self) -> str:
         if self.combination is not None:
@@ -241,6 +273,21 @@ class FitResult:
             )
         chosen = self.selection is not None and self.selection.target != "theory"
         return repr(self.generator) + (" (chosen from the data)" if chosen else "")
+
+    def with_columns(self, columns: Sequence[str]) -> FitResult:
+        """The same result with other names for the columns, for data that came without any."""
+        known = getattr(self.model, "columns", None)
+        if known is None:
+            raise SpecificationError(
+                "the parameters of this model are not named after columns: pass names= to the estimator."
+            )
+        names = check_columns(columns)
+        if len(names) != len(known):
+            raise SpecificationError(f"{len(names)} names given for {len(known)} columns.")
+        model = copy(self.model)
+        model.__dict__.pop("names", None)  # computed from the columns
+        model.__dict__["columns"] = names
+        return replace(self, model=model, names=model.names)
 
     def with_note(self, note: str) -> FitResult:
         """The same result with one more remark."""

@@ -14,6 +14,9 @@ from zfree.errors import MissingDependencyError
 if TYPE_CHECKING:
     import pandas
 
+SHOWN_ROWS = 30
+"""Parameters of each parametrisation that a summary shows unless it is asked for all."""
+
 
 class Block(NamedTuple):
     """The estimates of one parametrisation."""
@@ -36,15 +39,15 @@ class Summary:
     blocks: tuple[Block, ...]
     level: float
     notes: tuple[str, ...]
+    rows: int | None = None
 
     def _columns(self) -> tuple[str, ...]:
         low, high = 50 * (1 - self.level), 50 * (1 + self.level)
         return ("estimate", "std. error", "z", "P>|z|", f"[{low:.4g}%", f"{high:.4g}%]")
 
-    @staticmethod
-    def _cells(block: Block) -> list[tuple[str, ...]]:
+    def _cells(self, block: Block) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
-        for i, name in enumerate(block.names):
+        for i, name in enumerate(block.names[: self.rows]):
             value, se = block.values[i], block.standard_errors[i]
             if se == 0:
                 rows.append((name, f"{value:.5g}", "fixed", "", "", "", ""))
@@ -54,12 +57,17 @@ class Summary:
             rows.append((name, *numbers, f"{low:.5g}", f"{high:.5g}"))
         return rows
 
+    def _rest(self, block: Block) -> list[str]:
+        """What is said of the parameters that are not shown."""
+        hidden = len(block.names) - len(block.names[: self.rows])
+        return [f"… {hidden} more: summary(rows=None) shows all, .to_frame() holds all"] if hidden else []
+
     def __str__(self) -> str:
-        cells = [(block.title, self._cells(block)) for block in self.blocks]
+        cells = [(block, self._cells(block)) for block in self.blocks]
         columns = ("", *self._columns())
         every = [columns, *(row for _, rows in cells for row in rows)]
         widths = [max(len(row[k]) for row in every) for k in range(len(columns))]
-        widths[0] = max(widths[0], *(len(title) for title, _ in cells))
+        widths[0] = max(widths[0], *(len(block.title) for block, _ in cells))
         total = max(sum(widths) + 2 * (len(widths) - 1), 60)
 
         def line(row: tuple[str, ...]) -> str:
@@ -68,9 +76,9 @@ class Summary:
 
         out = [f"{self.title}: score-matching estimate", "=" * total]
         out += [f"{key:<16} {value}" for key, value in self.header]
-        for title, rows in cells:
-            out += ["-" * total, line((title, *columns[1:])), "-" * total]
-            out += [line(row) for row in rows]
+        for block, rows in cells:
+            out += ["-" * total, line((block.title, *columns[1:])), "-" * total]
+            out += [line(row) for row in rows] + self._rest(block)
         out.append("=" * total)
         out += [f"note: {note}" for note in self.notes]
         return "\n".join(out)
@@ -102,6 +110,7 @@ class Summary:
             rows = "".join(
                 "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self._cells(block)
             )
-            body += f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
+            rest = "".join(f"<p>{html.escape(text)}</p>" for text in self._rest(block))
+            body += f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>{rest}"
         notes = "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
         return f"<h4>{html.escape(self.title)}</h4><table>{head}</table>{body}{notes}"

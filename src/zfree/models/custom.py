@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zfree.arrays import Array, weighted_gram
+from zfree.conversion import check_callable, values_of
 from zfree.errors import SpecificationError
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Model
@@ -53,6 +54,16 @@ class CustomModel(Model):
                 raise SpecificationError(f"give both derivatives of {what}, or neither (then they are automatic).")
         if base is None and base_gradient is not None:
             raise SpecificationError("base_gradient= and base_hessian= are given without base=, the function b itself.")
+        for name, function in (
+            ("statistic", statistic),
+            ("jacobian", jacobian),
+            ("hessian", hessian),
+            ("base", base),
+            ("base_gradient", base_gradient),
+            ("base_hessian", base_hessian),
+        ):
+            if function is not None:
+                check_callable(function, name)
         self._dimension, self._names = dimension, tuple(names)
         self._t, self._jacobian, self._hessian = statistic, jacobian, hessian
         self._b, self._base_gradient, self._base_hessian = base, base_gradient, base_hessian
@@ -103,8 +114,8 @@ class CustomModel(Model):
 
             J, H = jacobian_and_hessian(self._t, X, "the statistic")
         else:
-            J = np.asarray(self._jacobian(X), dtype=float)
-            H = np.asarray(self._hessian(X), dtype=float)
+            J = values_of(self._jacobian, X, "the Jacobian of t")
+            H = values_of(self._hessian, X, "the Hessian of t")
         return _shaped(J, (n, r, d), "the Jacobian of t"), _shaped(H, (n, r, d, d), "the Hessians of t")
 
     def statistics(self, X: Array) -> Array:
@@ -113,16 +124,24 @@ class CustomModel(Model):
     def base(self, X: Array) -> Array:
         if self._b is None:
             return np.zeros(len(X))
-        return _values(self._b, X, self._base_gradient, "the base measure").reshape(len(X))
+        b = _values(self._b, X, self._base_gradient, "the base measure")
+        if b.shape not in ((len(X),), (len(X), 1)):
+            raise SpecificationError(f"the base measure must map {X.shape} to ({len(X)},), it returned {b.shape}.")
+        return b.reshape(len(X))
 
     def _differentiate_base(self, X: Array) -> tuple[Array, Array] | None:
         n, d = X.shape
         if self._base_gradient is not None and self._base_hessian is not None:
-            gradient, hessian = self._base_gradient(X), self._base_hessian(X)
+            gradient = values_of(self._base_gradient, X, "the gradient of b")
+            hessian = values_of(self._base_hessian, X, "the Hessian of b")
         elif self._b is not None:
             from zfree.autodiff import jacobian_and_hessian
 
             J, H = jacobian_and_hessian(self._b, X, "the base measure")
+            if J.shape != (n, 1, d):
+                raise SpecificationError(
+                    f"the base measure must return one number per row, it returned {J.shape[1:-1]}."
+                )
             gradient, hessian = J[:, 0], H[:, 0]
         else:
             return None
@@ -165,7 +184,7 @@ class CustomModel(Model):
 
 def _values(function: Function, X: Array, derivative: Function | None, what: str) -> Array:
     if derivative is not None:
-        return np.asarray(function(X), dtype=float)
+        return values_of(function, X, what)
     from zfree.autodiff import evaluate
 
     return evaluate(function, X, what)

@@ -30,7 +30,7 @@ class UnnormalisedDensity(BaseEstimator, ABC):
         """log p up to a constant (N,) and ∇ log p (N, d) at rows inside the domain."""
 
     def _rows(self, X: Any, *, reset: bool) -> Array:
-        array = read_table(self, X, reset=reset, one_dimensional=False)
+        array = read_table(self, X, reset=reset, one_dimensional=True)
         d = array.shape[1]
         domain = check_domain(RealSpace(d) if self.domain is None else self.domain, self, d)
         if reset:

@@ -11,6 +11,7 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.inference import FitResult
 from zfree.plotting.axes import DATA, FIT, new_axes
+from zfree.plotting.fits import as_points, as_result, labels_for
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 """Where the three parts of a composition are one."""
@@ -18,20 +19,23 @@ MASSES = (0.9, 0.5, 0.1)
 """Contours enclose these shares of the fitted probability."""
 
 
-def plot_density(result: FitResult, X: Array, *, columns: tuple[str, str] | None = None, ax: Any | None = None) -> Any:
+def plot_density(fit: Any, X: Any, *, columns: tuple[str, str] | None = None, ax: Any | None = None) -> Any:
     """Scatter the data with contours of the fitted density that enclose 90, 50 and 10% of it.
 
     Parameters
     ----------
-    result : FitResult
-        A fit with two columns.
-    X : ndarray of shape (n, 2)
+    fit : FitResult or fitted estimator
+        With two columns.
+    X : array_like of shape (n, 2)
+        An array, or a pandas or polars frame.
     columns : tuple of str, optional
-        Axis labels.
+        Axis labels; the names of the frame, or of the fit, by default.
     ax : matplotlib axes, optional
     """
+    result = as_result(fit)
     if result.model.dimension != 2:
         raise SpecificationError(f"plot_density draws two columns; this fit has {result.model.dimension}.")
+    labels, X = labels_for(result, X, columns), as_points(X, 2)
     ax = new_axes(ax)
     low, high = _limits(result.domain, X)
     grid = np.stack(np.meshgrid(np.linspace(low[0], high[0], 300), np.linspace(low[1], high[1], 300)), axis=-1)
@@ -41,18 +45,17 @@ def plot_density(result: FitResult, X: Array, *, columns: tuple[str, str] | None
     inside = np.isfinite(log_density)
     if not inside.all():
         ax.contour(grid[..., 0], grid[..., 1], inside.astype(float), levels=[0.5], colors="black", linewidths=1.2)
-    labels = columns or ("x1", "x2")
     ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(low[0], high[0]), ylim=(low[1], high[1]))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
-def plot_ternary(
-    result: FitResult, X: Array, *, columns: tuple[str, str, str] | None = None, ax: Any | None = None
-) -> Any:
-    """Three-part compositions in their triangle, with contours of the fitted density."""
+def plot_ternary(fit: Any, X: Any, *, columns: tuple[str, str, str] | None = None, ax: Any | None = None) -> Any:
+    """Three-part compositions in their triangle, with contours of the fitted density; arguments as in :func:`plot_density`."""
+    result = as_result(fit)
     if result.model.dimension != 3 or result.domain.chart is None:
         raise SpecificationError("plot_ternary draws compositions of three parts (a fit on Simplex(3)).")
+    labels, X = labels_for(result, X, columns), as_points(X, 3)
     ax = new_axes(ax)
     side = (np.arange(400) + 0.5) / 400
     a, b = np.meshgrid(side, side)
@@ -62,7 +65,7 @@ def plot_ternary(
     ax.plot(*(X @ CORNERS).T, ".", color=DATA, alpha=0.4, markersize=4, zorder=1)
     _contours(ax, points[..., 0], points[..., 1], log_density, cell=1 - a)
     ax.fill(*CORNERS.T, fill=False, edgecolor="black", linewidth=1.2)
-    for corner, label, shift in zip(CORNERS, columns or ("x1", "x2", "x3"), (-0.05, -0.05, 0.03), strict=True):
+    for corner, label, shift in zip(CORNERS, labels, (-0.05, -0.05, 0.03), strict=True):
         ax.text(corner[0], corner[1] + shift, label, ha="center", va="bottom" if shift > 0 else "top")
     ax.set(xlim=(-0.08, 1.08), ylim=(-0.12, 0.98), aspect="equal")
     ax.axis("off")

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zfree.inference import FitResult
+from zfree.conversion import real_array
+from zfree.errors import SpecificationError
 from zfree.plotting.axes import FIT, TRUTH, new_axes
+from zfree.plotting.fits import as_result
 
 
 def plot_intervals(
-    result: FitResult,
+    fit: Any,
     which: str | Sequence[str] | None = None,
     *,
     level: float = 0.95,
@@ -24,7 +26,7 @@ def plot_intervals(
 
     Parameters
     ----------
-    result : FitResult
+    fit : FitResult or fitted estimator
     which : str or sequence of str, optional
         Parametrisations, see :meth:`FitResult.parameters`; those the model reports by default.
     level : float
@@ -37,6 +39,7 @@ def plot_intervals(
     -------
     matplotlib axes
     """
+    result = as_result(fit)
     ax = new_axes(ax)
     chosen = result.model.reported if which is None else (which,) if isinstance(which, str) else which
     blocks = [result.parameters(name) for name in chosen]
@@ -46,7 +49,12 @@ def plot_intervals(
     ax.hlines(y, low, high, color=FIT, linewidth=2)
     ax.plot(values, y, "o", color=FIT, label=f"estimate, {100 * level:.3g}% interval")
     if truth is not None:
-        ax.plot(np.asarray(truth, dtype=float), y, "D", color=TRUTH, markersize=5, fillstyle="none", label="truth")
+        true = real_array(truth, "truth")
+        if true.shape != values.shape:
+            raise SpecificationError(
+                f"truth must be {values.size} numbers, one per parameter drawn; its shape is {true.shape}."
+            )
+        ax.plot(true, y, "D", color=TRUTH, markersize=5, fillstyle="none", label="truth")
     ax.set_yticks(y, [name for p in blocks for name in p.names])
     ax.set_ylim(-0.6, len(y) - 0.4)
     if np.any(low < 0) and np.any(high > 0):

@@ -6,21 +6,28 @@ from typing import Any
 
 import numpy as np
 
+from zfree.conversion import shown
 from zfree.errors import SpecificationError
 from zfree.generators import Barrier
 from zfree.inference import Selection
 from zfree.plotting.axes import TRUTH, new_axes
 
 
-def plot_selection(selection: Selection, *, ax: Any | None = None) -> Any:
+def plot_selection(selection: Any, *, ax: Any | None = None) -> Any:
     """Draw the candidates Barrier(p, γ) of a selection, coloured by their criterion relative to the best.
 
     Parameters
     ----------
-    selection : Selection
-        ``est.result_.selection`` of a fit with ``generator="auto"``.
+    selection : Selection, FitResult or fitted estimator
+        Of a fit with ``generator="auto"``: ``est.result_.selection``.
     ax : matplotlib axes, optional
     """
+    record = getattr(getattr(selection, "result_", selection), "selection", selection)
+    if not isinstance(record, Selection):
+        raise SpecificationError(
+            f'plot_selection needs est.result_.selection of a fit with generator="auto", got {shown(record)}.'
+        )
+    selection = record
     tried = [(t.generator, t) for t in selection.trials if isinstance(t.generator, Barrier)]
     if not tried:
         raise SpecificationError(
