@@ -61,7 +61,7 @@ class Units:
         shift = X[0]  # any row keeps the digits of a column far from zero
         with one_blas_thread():  # the same bits whatever other threads do
             for part in row_chunks(len(X), 2 * X.shape[1]):
-                rows = X[part]
+                rows = np.ascontiguousarray(X[part])  # sums of a strided array may round otherwise
                 w = np.ones(len(rows)) if weight is None else weight[part]
                 moved = rows - shift
                 total += float(w.sum())

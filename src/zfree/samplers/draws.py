@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import whole_number
 from zfree.domains import Domain
-from zfree.errors import ImproperDensityError, SamplingWarning, SpecificationError, warn
+from zfree.errors import ImproperDensityError, SamplingWarning, warn
 from zfree.models import Normalisable
 
 LARGEST_RHAT = 1.05
@@ -75,13 +75,7 @@ class Draws:
 
 def check_number(n: Any) -> int:
     """How many draws, as an int ≥ 1."""
-    try:
-        number = operator.index(n)
-    except TypeError:
-        number = 0
-    if number < 1 or isinstance(n, bool):
-        raise SpecificationError(f"n, the number of draws, must be an integer ≥ 1, got {n!r}.")
-    return number
+    return whole_number(n, "the number of draws n")
 
 
 def refuse_improper(verdict: Normalisable, domain: Domain) -> None:
