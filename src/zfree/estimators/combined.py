@@ -25,14 +25,16 @@ def combined_estimate(
     target: Target,
     known_best: bool,
     notes: tuple[str, ...],
+    standard_errors: str = "auto",
 ) -> FitResult:
     """Combine the estimates of several generators; the problem's own, the best single one, comes first.
 
     Nothing is added to one that is known to be maximum likelihood; the others then serve the J test only. On a domain
-    without a boundary all members of the family are one, and there is nothing to combine.
+    without a boundary all members of the family are one, and there is nothing to combine. Standard errors are the sandwich's: the
+    weights of the combination depend on all rows, so there is no closed form without one of them.
     """
     if not problem.domain.has_boundary or not restriction.free.any():
-        return estimate(problem, restriction, ridge=ridge, notes=notes)
+        return estimate(problem, restriction, ridge=ridge, notes=notes, standard_errors=standard_errors)
     if ridge:
         raise SpecificationError(
             "with a ridge the estimates are biased and cannot be combined: leave out ridge= or Combined."
@@ -40,6 +42,11 @@ def combined_estimate(
     search = prepare(problem, restriction, ridge, target)
     others = _members(asked, problem, search)
     stacked = stack(problem, [problem.generator, *others], restriction, ridge)
+    if standard_errors == "jackknife":
+        notes = (
+            *notes,
+            "a combination of generators has no leave-one-out in closed form: standard errors are the sandwich's.",
+        )
     theta, covariance, record = combine(stacked, search.weight, restriction, alone=known_best)
     result = as_result(problem, stacked.moments[0], theta, covariance, restriction, notes)
     return _judged(replace(result, combination=record), record.j_test)

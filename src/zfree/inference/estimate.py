@@ -1,15 +1,26 @@
-"""Moments → solution → result, with the sandwich covariance."""
+"""Moments → solution → result, with the covariance: the sandwich, and for few rows the jackknife."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from zfree.arrays import Array
+from zfree.errors import SingularMomentsError
+from zfree.inference.jackknife import Jackknife
+from zfree.inference.parameters import lost_variance
 from zfree.inference.result import FitResult
+from zfree.inference.rows_or_groups import leave_out
 from zfree.moments import Moments, Problem
 from zfree.solvers import ILL_CONDITIONED, Restriction, Solution, solve
 
 
 def estimate(
-    problem: Problem, restriction: Restriction, *, ridge: float = 0.0, notes: tuple[str, ...] = ()
+    problem: Problem,
+    restriction: Restriction,
+    *,
+    ridge: float = 0.0,
+    notes: tuple[str, ...] = (),
+    standard_errors: str = "auto",
 ) -> FitResult:
     """Fit a model in closed form.
 
@@ -22,16 +33,33 @@ def estimate(
         See :func:`zfree.solvers.solve`.
     notes : tuple of str
         Remarks to carry into the result.
+    standard_errors : {"auto", "jackknife", "sandwich"}
+        See :mod:`zfree.inference.rows_or_groups`.
     """
     moments = problem.moments()
     solution = solve(moments, restriction, problem.model.names, ridge)
-    covariance = sandwich(problem, moments, solution, ridge)
     if solution.reciprocal_condition < ILL_CONDITIONED:
         notes = (
             *notes,
             f"Γ_N is ill-conditioned (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling): digits are lost.",
         )
-    return as_result(problem, moments, solution.theta, covariance, restriction, notes)
+    jackknife, remarks = leave_out(problem, moments, solution, ridge, standard_errors)
+    if jackknife is not None and jackknife.influences is not None:
+        covariance = jackknife.influences.T @ jackknife.influences  # the sandwich: the influences are Γ⁻¹ψ_i/N
+    else:
+        covariance = sandwich(problem, moments, solution, ridge)
+    _check(covariance, solution, problem.model.names)
+    return as_result(problem, moments, solution.theta, covariance, restriction, (*notes, *remarks), jackknife)
+
+
+def _check(covariance: Array, solution: Solution, names: tuple[str, ...]) -> None:
+    """Variances of free parameters that are negative or not numbers are refused, never made zero."""
+    variances = np.diagonal(covariance)
+    bad = np.flatnonzero(solution.restriction.free & ~(variances >= 0.0))
+    if bad.size:
+        raise SingularMomentsError(
+            lost_variance([names[k] for k in bad], f" (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling)")
+        )
 
 
 def sandwich(problem: Problem, moments: Moments, solution: Solution, ridge: float = 0.0) -> Array:
@@ -53,13 +81,10 @@ def as_result(
     covariance: Array,
     restriction: Restriction,
     notes: tuple[str, ...],
+    jackknife: Jackknife | None = None,
 ) -> FitResult:
     """Pack a solution, translated to natural parameters."""
     T = problem.model.natural_map()
-    if T is None:
-        natural, natural_covariance = theta.copy(), covariance.copy()
-    else:
-        natural, natural_covariance = T @ theta, T @ covariance @ T.T
     n_free = int(restriction.free.sum())
     if moments.n <= n_free:
         notes = (
@@ -67,9 +92,8 @@ def as_result(
             f"{moments.n} rows for {n_free} free parameters: the standard errors are not reliable.",
         )
     return FitResult(
-        theta=natural,
+        theta=theta.copy() if T is None else T @ theta,
         names=problem.model.names,
-        covariance=natural_covariance,
         free=restriction.free.copy(),
         n_observations=moments.n,
         model=problem.model,
@@ -79,4 +103,5 @@ def as_result(
         working_theta=theta,
         working_covariance=covariance,
         notes=notes,
+        jackknife=jackknife,
     )

@@ -5,60 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
 
 from zfree.arrays import Array, Mask
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
+from zfree.inference.jackknife import Jackknife
+from zfree.inference.parameters import Parameters, mapped, standard_errors
 from zfree.inference.selection import Selection
 from zfree.inference.summary import Block, Summary
+from zfree.inference.wald import WaldTest, wald_test
 from zfree.models import Model
+from zfree.models.base import Derived
 from zfree.moments import Moments, Problem
-
-
-class WaldTest(NamedTuple):
-    """Chi-squared statistic of R θ = r, its degrees of freedom and the p-value."""
-
-    statistic: float
-    degrees_of_freedom: int
-    p_value: float
-
-
-@dataclass(frozen=True, eq=False)
-class Parameters:
-    """Estimates with their covariance, in some parametrisation."""
-
-    names: tuple[str, ...]
-    values: Array
-    covariance: Array
-
-    @property
-    def standard_errors(self) -> Array:
-        """Square roots of the diagonal of the covariance; 0 for a parameter that was fixed."""
-        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
-
-    @property
-    def z_values(self) -> Array:
-        """Estimates over standard errors (NaN for a fixed parameter)."""
-        se = self.standard_errors
-        return np.divide(self.values, se, out=np.full_like(self.values, np.nan), where=se > 0)
-
-    @property
-    def p_values(self) -> Array:
-        """Two-sided p-values of the hypothesis that a parameter is zero."""
-        return chdtrc(1.0, self.z_values**2)
-
-    def conf_int(self, level: float = 0.95) -> Array:
-        """Wald intervals (n_parameters, 2)."""
-        if not 0.0 < level < 1.0:
-            raise SpecificationError(f"level must be between 0 and 1, got {level!r}.")
-        half = ndtri(0.5 + level / 2.0) * self.standard_errors
-        return np.column_stack([self.values - half, self.values + half])
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +34,8 @@ class FitResult:
     names : tuple of str
         Their names.
     covariance : ndarray
-        Sandwich estimate of their covariance, :math:`\Gamma^{-1}\Sigma\,\Gamma^{-1}/N`; zero rows for known parameters.
+        Their covariance, by the jackknife where it was computed, otherwise the sandwich :math:`\Gamma^{-1}\Sigma\,\Gamma^{-1}/N`; zero
+        rows for known parameters. Of a grouped jackknife it has the standard errors, with the correlations of the sandwich.
     free : ndarray of bool
         Which parameters were estimated.
     n_observations : int
@@ -88,11 +51,13 @@ class FitResult:
         Goodness of fit, when more than one generator was looked at.
     combination : Combination or None
         How several generators were combined.
+    jackknife : Jackknife or None
+        Estimates without each row or group of rows, where they were computed. Intervals and tests are corrected for the bias that they show;
+        `theta` is not.
     """
 
     theta: Array
     names: tuple[str, ...]
-    covariance: Array
     free: Mask
     n_observations: int
     model: Model
@@ -105,24 +70,70 @@ class FitResult:
     selection: Selection | None = None
     j_test: JTest | None = None
     combination: Combination | None = None
+    jackknife: Jackknife | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.theta, self.covariance, self.free, self.working_theta, self.working_covariance):
+        for array in (self.theta, self.free, self.working_theta, self.working_covariance):
             array.flags.writeable = False
 
     @cached_property
     def natural(self) -> Parameters:
         """θ with its covariance."""
-        return Parameters(self.names, self.theta, self.covariance)
+        return self._parameters(self.names, self.theta, self.model.natural_map(), None)
+
+    def _parameters(
+        self, names: tuple[str, ...], values: Array, jacobian: Array | None, corrected: Derived | None
+    ) -> Parameters:
+        """Functions of the working parameters by the delta method (themselves without a Jacobian).
+
+        `corrected` is the same functions at the estimate minus its bias, None if they are linear.
+        """
+        sandwich = mapped(self.working_covariance, jacobian, self.free)
+        if self.jackknife is None:
+            return Parameters(names, values, sandwich, sandwich)
+        spread = self.jackknife.spread(jacobian if corrected is None else corrected.jacobian)
+        bias = spread.bias if corrected is None else values - corrected.values
+        covariance = spread.covariance
+        if self.jackknife.groups:
+            variances = np.diagonal(sandwich)
+            ratio = np.divide(np.diagonal(covariance), variances, out=np.ones_like(variances), where=variances > 0)
+            covariance = sandwich * np.sqrt(np.multiply.outer(ratio, ratio))
+        return Parameters(names, values, covariance, sandwich, bias, spread.degrees_of_freedom)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of θ, see :attr:`covariance_type`."""
+        return self.natural.covariance
+
+    @property
+    def covariance_type(self) -> str:
+        """What standard errors rest on: ``"jackknife"``, ``"grouped jackknife"`` or ``"sandwich"``."""
+        return "sandwich" if self.jackknife is None else self.jackknife.kind
 
     @property
     def standard_errors(self) -> Array:
-        """Standard errors of θ."""
+        """Standard errors of θ, see :attr:`covariance_type`."""
         return self.natural.standard_errors
 
     @property
+    def sandwich_standard_errors(self) -> Array:
+        """Standard errors of θ by the sandwich, whatever :attr:`standard_errors` are."""
+        return standard_errors(self.natural.sandwich, self.names)
+
+    @property
+    def bias(self) -> Array:
+        """The jackknife's estimate of the bias of θ; NaN where none was computed. θ itself is not corrected, intervals are."""
+        return np.full(len(self.theta), np.nan) if self.natural.bias is None else self.natural.bias
+
+    @property
+    def degrees_of_freedom(self) -> Array:
+        """Of the t distribution behind intervals and p-values; infinite for the normal one."""
+        df = self.natural.degrees_of_freedom
+        return np.full(len(self.theta), np.inf) if df is None else df
+
+    @property
     def z_values(self) -> Array:
-        """θ over its standard errors."""
+        """θ, minus its bias where it is known, over its standard errors."""
         return self.natural.z_values
 
     @property
@@ -130,12 +141,19 @@ class FitResult:
         """Two-sided p-values of θ_l = 0."""
         return self.natural.p_values
 
-    def conf_int(self, level: float = 0.95) -> Array:
-        """Wald intervals of θ, shape (r, 2)."""
-        return self.natural.conf_int(level)
+    params = property(lambda self: self.theta, doc="θ, by the name statsmodels uses.")
+    bse = property(lambda self: self.standard_errors, doc="Standard errors, by the name statsmodels uses.")
+    pvalues = property(lambda self: self.p_values, doc="p-values, by the name statsmodels uses.")
+
+    def conf_int(self, level: float | None = None, method: str = "auto", *, alpha: float | None = None) -> Array:
+        """Intervals of θ, shape (r, 2), see :meth:`zfree.inference.parameters.Parameters.conf_int`."""
+        return self.natural.conf_int(level, method, alpha=alpha)
 
     def parameters(self, which: str = "natural") -> Parameters:
         """Estimates in another parametrisation, with covariance by the delta method.
+
+        With the jackknife it is applied at θ minus its bias, which also gives the centre of the intervals: for a mean K⁻¹η that covers better than
+        the same functions of the estimates without each row.
 
         Parameters
         ----------
@@ -148,33 +166,31 @@ class FitResult:
         if which not in derived:
             known = ", ".join(["natural", *derived])
             raise SpecificationError(f"this model has no parametrisation {which!r}; it has {known}.")
-        names, values, jacobian = derived[which]()
-        free = np.flatnonzero(self.free)
-        J = jacobian[:, free]
-        covariance = J @ self.working_covariance[np.ix_(free, free)] @ J.T
-        # A quantity that no free parameter moves is known, whatever the covariance of the others (which may be NaN).
-        still = ~J.any(axis=1)
-        covariance[still] = 0.0
-        covariance[:, still] = 0.0
-        return Parameters(names, values, covariance)
+        here, corrected = derived[which](), None
+        if self.jackknife is not None:
+            shifted = self.working_theta - self.jackknife.spread(None).bias
+            corrected = self.model.derived(shifted)[which]()
+            if not (np.isfinite(corrected.values).all() and np.isfinite(corrected.jacobian).all()):
+                corrected = None
+        return self._parameters(*here, corrected)
 
     def wald_test(self, R: Array | None = None, value: Array | float = 0.0) -> WaldTest:
-        """Test R θ = value; by default that all free parameters are zero."""
+        """Test R θ = value; by default that all free parameters are zero.
+
+        With the jackknife θ is corrected for its bias and the statistic referred to F (one row of R: the square of t), so that a test of one
+        parameter agrees with its interval.
+        """
         R = np.eye(len(self.theta))[self.free] if R is None else np.atleast_2d(np.asarray(R, dtype=float))
         if R.shape[1] != len(self.theta):
             raise SpecificationError(f"R must have {len(self.theta)} columns, one per parameter; it has {R.shape[1]}.")
-        gap = R @ self.theta - value
-        covariance = R @ self.covariance @ R.T
-        scale = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
-        if np.linalg.matrix_rank(covariance / np.multiply.outer(scale, scale)) < len(R):
-            raise SpecificationError("the rows of R are not independent on the free parameters: the test is undefined.")
-        statistic = float(gap @ np.linalg.solve(covariance, gap))
-        return WaldTest(statistic, len(R), float(chdtrc(len(R), statistic)))
+        T = self.model.natural_map()
+        contrasts = R if T is None else R @ T
+        return wald_test(R @ self.natural.corrected - value, R @ self.covariance @ R.T, contrasts, self.jackknife)
 
     @property
     def total_variance(self) -> float:
-        """Tr(Σ̂), the paper's estimated total variance: the trace of N times the covariance of θ."""
-        return float(self.n_observations * np.trace(self.covariance))
+        """Tr(Σ̂), the paper's estimated total variance: the trace of N times the sandwich covariance of θ."""
+        return float(self.n_observations * np.trace(self.natural.sandwich))
 
     @cached_property
     def condition_number(self) -> float:
@@ -218,7 +234,7 @@ class FitResult:
         blocks = []
         for name in chosen:
             p = self.parameters(name)
-            blocks.append(Block(name, p.names, p.values, p.standard_errors, p.z_values, p.p_values, p.conf_int(level)))
+            blocks.append(Block(name, p, p.conf_int(level)))
         header = (
             ("domain", repr(self.domain)),
             ("generator", self._describe_generator()),
@@ -226,9 +242,19 @@ class FitResult:
             ("free parameters", f"{int(self.free.sum())}"),
             ("Tr(Σ̂)", f"{self.total_variance:.4g}"),
             ("κ(Γ_N)", f"{self.condition_number:.4g}"),
+            ("standard errors", self._describe_errors()),
             *([("J test", f"p = {self.j_test.p_value:.3g}")] if self.j_test else []),
         )
         return Summary(self.model.title, header, tuple(blocks), level, self.notes)
+
+    def _describe_errors(self) -> str:
+        if self.jackknife is None:
+            return "sandwich, normal intervals"
+        df = self.degrees_of_freedom[self.free]
+        return (
+            f"{self.jackknife.kind}, t intervals ({df.min():.0f} to {df.max():.0f} degrees of freedom), "
+            "centred at the estimate minus its bias"
+        )
 
     def _describe_generator(self) -> str:
         if self.combination is not None:

@@ -74,6 +74,10 @@ class Model(ABC):
         """J_tᵀ θ: the part of the score that depends on θ, shape (N, d)."""
 
     @abstractmethod
+    def statistic_gradients(self, X: Array, thetas: Array) -> Array:
+        """J_tᵀ θ_i with a θ_i of its own for each row, laid out (r, N); shape (N, d)."""
+
+    @abstractmethod
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         """J_t(x_i) v_i, laid out (r, N)."""
 

@@ -139,6 +139,9 @@ class CustomModel(Model):
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         return np.einsum("nrj,r->nj", self._derivatives(X)[0], theta)
 
+    def statistic_gradients(self, X: Array, thetas: Array) -> Array:
+        return np.einsum("nrj,rn->nj", self._derivatives(X)[0], thetas)
+
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         return np.einsum("nrj,nj->rn", self._derivatives(X)[0], V)
 

@@ -161,13 +161,33 @@ class PairwiseModel(Model):
             out += self.vector(theta) * self._slope(X)
         return out
 
+    def statistic_gradients(self, X: Array, thetas: Array) -> Array:
+        u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
+        entry = np.full((self.dimension, self.dimension), -1)
+        entry[self.rows, self.cols] = entry[self.cols, self.rows] = np.arange(self.n_pairs)
+        out = np.empty_like(u)
+        for j in range(self.dimension):  # one column of K at a time, zeros left out
+            there = np.flatnonzero(entry[j] >= 0)
+            np.einsum("kn,kn->n", thetas[entry[j, there]], u[there], out=out[j])
+        np.negative(out, out=out)
+        if v is not None:
+            out *= v.T
+        if self.linear:
+            out += thetas[self.n_pairs :] if self.b == 1.0 else thetas[self.n_pairs :] * self._slope(X).T
+        return out.T
+
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
         moved = np.ascontiguousarray((V if v is None else v * V).T)
-        out = moved[self.rows] * u[self.cols]
-        out += moved[self.cols] * u[self.rows]
-        out *= -self.once[:, None]
-        return np.concatenate([out, (self._slope(X) * V).T]) if self.linear else out
+        out = np.empty((self.n_parameters, len(X)))
+        pairs, other = out[: self.n_pairs], moved[self.cols]
+        np.multiply(moved[self.rows], u[self.cols], out=pairs)
+        other *= u[self.rows]
+        pairs += other
+        pairs *= -self.once[:, None]
+        if self.linear:
+            out[self.n_pairs :] = (V if self.b == 1.0 else self._slope(X) * V).T
+        return out
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
         v, a = self._v(X), self.a
