@@ -12,13 +12,14 @@ from zfree.moments import Moments, Problem
 from zfree.solvers import Solution
 
 KINDS = ("auto", "jackknife", "sandwich")
-MANY_ROWS = 5_000
-"""Rows beyond which, if there are :data:`PER_PARAMETER` per parameter too, the sandwich is as good."""
-PER_PARAMETER = 100
-KEPT = 2**21
-"""Doubles that the changes of all rows may take (16 MB); beyond, groups of rows are left out."""
-FEW = 8.0
-"""Degrees of freedom below which an interval rests on a handful of rows."""
+MANY_ROWS = 20_000
+"""Rows beyond which leaving each out changes an interval by one or two per cent of its length, and less in the median."""
+PER_PARAMETER = 50
+"""Rows per parameter beyond which the bias is below about a seventh of a standard error, which costs 0.2% of coverage."""
+KEPT = 2**20
+"""Doubles that the changes of all rows may take (8 MB); beyond, groups of rows are left out."""
+FEW = 3.0
+"""Degrees of freedom below which an interval rests on a handful of rows: the rate of a gamma with shape 0.05, with 100 rows."""
 
 
 def check_kind(asked: object) -> None:
@@ -33,10 +34,10 @@ def leave_out(
     """The jackknife that suits the size of the problem, if any, and what must be said about it."""
     check_kind(asked)
     n, r = moments.n, int(solution.restriction.free.sum())
-    enough = n > max(MANY_ROWS, PER_PARAMETER * r)
+    by_rows = n * problem.model.n_parameters <= KEPT
+    enough = n > (MANY_ROWS if by_rows else PER_PARAMETER * r)
     if asked == "sandwich" or not r or n < 3 or (asked == "auto" and enough):
         return None, ()
-    by_rows = n * problem.model.n_parameters <= KEPT
     try:
         leave = leave_rows_out if by_rows else leave_groups_out
         jackknife = leave(problem, moments, solution, ridge)
