@@ -170,6 +170,29 @@ def test_rows_without_which_nothing_is_determined_are_named():
     assert any(name in note for name in result.names)
 
 
+def test_a_statistic_that_one_row_has_is_named():
+    x = np.append(np.random.default_rng(0).uniform(0.1, 1.0, 20), 3.0)[:, None]
+    beyond = lambda X, power: np.where(X > 2, X - 2, 0.0) ** power * (X > 2)  # noqa: E731
+    result = (
+        zf.ExponentialFamily(
+            lambda X: np.concatenate([-X, beyond(X, 3)], axis=1),
+            jacobian=lambda X: np.stack([-np.ones_like(X), 3 * beyond(X, 2)], axis=1),
+            hessian=lambda X: np.stack([np.zeros_like(X), 6 * beyond(X, 1)], axis=1)[..., None],
+            domain=zf.Box([0.0], [4.0]),
+            generator=zf.Barrier(1.0, 0.0),
+        )
+        .fit(x)
+        .result_
+    )
+    assert any("without row 20 (x = 3) the others do not determine theta[1]" in note for note in result.notes)
+
+
+def test_a_standard_error_of_zero_is_remarked_on():
+    result = zf.Exponential(zf.Barrier(1.0, 0.0)).fit(np.ones(5)).result_
+    assert result.standard_errors[0] == pytest.approx(0.0, abs=1e-12)
+    assert any("no sign of accuracy" in note for note in result.notes)
+
+
 def test_an_interval_that_rests_on_a_handful_of_rows_says_so():
     generator = zf.Barrier.log(det_power=0.0)
     heavy = zf.Gamma(generator).fit(np.random.default_rng(8).gamma(0.05, 1.0, 100)).result_

@@ -9,7 +9,19 @@ import numpy as np
 from zfree.errors import MisfitWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.choice import companions
 from zfree.generators import Barrier, Combined, Generator
-from zfree.inference import FitResult, JTest, Search, Target, as_result, combine, estimate, j_test, prepare, stack
+from zfree.inference import (
+    FitResult,
+    JTest,
+    Search,
+    Target,
+    as_result,
+    check_variances,
+    combine,
+    estimate,
+    j_test,
+    prepare,
+    stack,
+)
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
@@ -48,6 +60,7 @@ def combined_estimate(
             "a combination of generators has no leave-one-out in closed form: standard errors are the sandwich's.",
         )
     theta, covariance, record = combine(stacked, search.weight, restriction, alone=known_best)
+    check_variances(covariance, restriction.free, problem.model.names)
     result = as_result(problem, stacked.moments[0], theta, covariance, restriction, notes)
     return _judged(replace(result, combination=record), record.j_test)
 

@@ -7,7 +7,7 @@ from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
 from zfree.inference.jackknife import Jackknife
 from zfree.inference.normalisable import is_normalisable
-from zfree.inference.parameters import Parameters
+from zfree.inference.parameters import Parameters, check_variances
 from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult
 from zfree.inference.rows_or_groups import check_kind
@@ -36,6 +36,7 @@ __all__ = [
     "best_of",
     "boundary_orders",
     "check_kind",
+    "check_variances",
     "combine",
     "estimate",
     "is_normalisable",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.errors import SingularMomentsError
 from zfree.inference.jackknife import Jackknife
-from zfree.inference.parameters import lost_variance
+from zfree.inference.parameters import check_variances
 from zfree.inference.result import FitResult
 from zfree.inference.rows_or_groups import leave_out
 from zfree.moments import Moments, Problem
@@ -48,18 +47,23 @@ def estimate(
         covariance = jackknife.influences.T @ jackknife.influences  # the sandwich: the influences are Γ⁻¹ψ_i/N
     else:
         covariance = sandwich(problem, moments, solution, ridge)
-    _check(covariance, solution, problem.model.names)
-    return as_result(problem, moments, solution.theta, covariance, restriction, (*notes, *remarks), jackknife)
+    measured = f" (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling)"
+    check_variances(covariance, restriction.free, problem.model.names, measured)
+    notes = (*notes, *remarks, *_without_variation(solution, covariance, problem.model.names))
+    return as_result(problem, moments, solution.theta, covariance, restriction, notes, jackknife)
 
 
-def _check(covariance: Array, solution: Solution, names: tuple[str, ...]) -> None:
-    """Variances of free parameters that are negative or not numbers are refused, never made zero."""
-    variances = np.diagonal(covariance)
-    bad = np.flatnonzero(solution.restriction.free & ~(variances >= 0.0))
-    if bad.size:
-        raise SingularMomentsError(
-            lost_variance([names[k] for k in bad], f" (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling)")
-        )
+def _without_variation(solution: Solution, covariance: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+    """A variance of zero is no certainty: the rows are all alike, or a single one determines the parameter."""
+    still = np.diagonal(covariance) <= 1e-24 * solution.theta**2
+    found = [names[k] for k in np.flatnonzero(solution.restriction.free & still)]
+    if not found:
+        return ()
+    shown = ", ".join(found[:4]) + (", …" if len(found) > 4 else "")
+    return (
+        f"the rows do not differ in what they say about {shown}, or a single one says it: a standard error of zero is no "
+        "sign of accuracy.",
+    )
 
 
 def sandwich(problem: Problem, moments: Moments, solution: Solution, ridge: float = 0.0) -> Array:

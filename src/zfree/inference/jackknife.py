@@ -61,6 +61,11 @@ class Jackknife:
     shares: Array
     influences: Array | None
 
+    def __post_init__(self) -> None:
+        for array in (self.changes, self.shares, self.influences):
+            if array is not None:
+                array.flags.writeable = False
+
     @property
     def groups(self) -> bool:
         """Whether the pieces are groups of rows."""

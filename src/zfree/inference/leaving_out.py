@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.moments import Rows
+from zfree.moments import Problem, Rows
 
 ALONE = 1e-8
 """What must be left of the information on a direction without a row, else the row determines it alone."""
@@ -33,6 +33,25 @@ class DeterminedAlone(ArithmeticError):  # noqa: N818 - a signal inside the pack
     def __init__(self, piece: int, parameter: int) -> None:
         super().__init__(f"piece {piece} alone determines parameter {parameter}")
         self.piece, self.parameter = piece, parameter
+
+
+def check_no_row_alone(problem: Problem, log_scale: float) -> None:
+    """A statistic whose gradient is zero at all rows but one is fitted to that row exactly, and its influences do not show it."""
+    if not problem.model.may_vanish:
+        return
+    r, start = problem.model.n_parameters, 0
+    total, largest, place = np.zeros(r), np.zeros(r), np.zeros(r, dtype=np.intp)
+    for rows in problem.rows():
+        diagonal = rows.model.gram_diagonal(rows.X, rows.value.field) * rows.row_weight
+        diagonal *= np.exp(rows.log_scale - log_scale)
+        here = diagonal.argmax(axis=1)
+        value = diagonal[np.arange(r), here]
+        total += diagonal.sum(axis=1)
+        place = np.where(value > largest, start + here, place)
+        largest, start = np.maximum(largest, value), start + len(rows.X)
+    alone = np.flatnonzero((largest > 0) & (total - largest <= ALONE * total))
+    if alone.size:
+        raise DeterminedAlone(int(place[alone[0]]), int(alone[0]))
 
 
 class Pieces:

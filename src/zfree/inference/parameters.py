@@ -25,8 +25,8 @@ class Parameters:
         The estimates themselves; no bias is taken off.
     covariance : ndarray
         By the jackknife where it was computed, otherwise the sandwich.
-    sandwich : ndarray
-        The sandwich covariance, :math:`\\Gamma^{-1}\\Sigma\\,\\Gamma^{-1}/N` (Theorem 5.1).
+    sandwich : ndarray or None
+        The sandwich covariance, :math:`\\Gamma^{-1}\\Sigma\\,\\Gamma^{-1}/N` (Theorem 5.1); None when `covariance` is it.
     bias : ndarray or None
         The jackknife's estimate of the bias of `values`; None when it was not computed.
     degrees_of_freedom : ndarray or None
@@ -36,13 +36,17 @@ class Parameters:
     names: tuple[str, ...]
     values: Array
     covariance: Array
-    sandwich: Array
+    sandwich: Array | None = None
     bias: Array | None = None
     degrees_of_freedom: Array | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.covariance, self.sandwich):
-            array.flags.writeable = False
+        self.covariance.flags.writeable = False
+
+    @property
+    def sandwich_standard_errors(self) -> Array:
+        """Square roots of the diagonal of the sandwich covariance."""
+        return standard_errors(self.covariance if self.sandwich is None else self.sandwich, self.names)
 
     @property
     def standard_errors(self) -> Array:
@@ -91,22 +95,29 @@ class Parameters:
                 "(a combination of generators has none)."
             )
         if method == "wald":
-            centre, se, df = self.values, standard_errors(self.sandwich, self.names), np.full(len(self.values), np.inf)
+            centre, se, df = self.values, self.sandwich_standard_errors, np.full(len(self.values), np.inf)
         else:
             centre, se, df = self.corrected, self.standard_errors, self._freedom()
         half = stdtrit(df, 0.5 + level / 2.0) * se
         return np.column_stack([centre - half, centre + half])
 
 
+def check_variances(covariance: Array, free: Mask, names: tuple[str, ...], measured: str = "") -> None:
+    """Variances of free parameters that are negative or not numbers are refused, never made zero."""
+    bad = np.flatnonzero(free & ~(np.diagonal(covariance) >= 0.0))
+    if bad.size:
+        raise SingularMomentsError(_lost([names[k] for k in bad], measured))
+
+
 def standard_errors(covariance: Array, names: tuple[str, ...]) -> Array:
     """Square roots of variances. A negative variance is rounding that has eaten the number: no zero is made of it."""
     variances = np.diagonal(covariance)
     if np.any(variances < 0):
-        raise SingularMomentsError(lost_variance([names[int(k)] for k in np.flatnonzero(variances < 0)]))
+        raise SingularMomentsError(_lost([names[int(k)] for k in np.flatnonzero(variances < 0)]))
     return np.sqrt(variances)
 
 
-def lost_variance(names: list[str], measured: str = "") -> str:
+def _lost(names: list[str], measured: str = "") -> str:
     """The message for variances that rounding has destroyed."""
     shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
     return (

@@ -14,7 +14,7 @@ from zfree.errors import SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
 from zfree.inference.jackknife import Jackknife
-from zfree.inference.parameters import Parameters, mapped, standard_errors
+from zfree.inference.parameters import Parameters, mapped
 from zfree.inference.selection import Selection
 from zfree.inference.summary import Block, Summary
 from zfree.inference.wald import WaldTest, wald_test
@@ -90,7 +90,7 @@ class FitResult:
         """
         sandwich = mapped(self.working_covariance, jacobian, self.free)
         if self.jackknife is None:
-            return Parameters(names, values, sandwich, sandwich)
+            return Parameters(names, values, sandwich)
         spread = self.jackknife.spread(jacobian if corrected is None else corrected.jacobian)
         bias = spread.bias if corrected is None else values - corrected.values
         covariance = spread.covariance
@@ -118,7 +118,7 @@ class FitResult:
     @property
     def sandwich_standard_errors(self) -> Array:
         """Standard errors of θ by the sandwich, whatever :attr:`standard_errors` are."""
-        return standard_errors(self.natural.sandwich, self.names)
+        return self.natural.sandwich_standard_errors
 
     @property
     def bias(self) -> Array:
@@ -190,7 +190,9 @@ class FitResult:
     @property
     def total_variance(self) -> float:
         """Tr(Σ̂), the paper's estimated total variance: the trace of N times the sandwich covariance of θ."""
-        return float(self.n_observations * np.trace(self.natural.sandwich))
+        return float(
+            self.n_observations * np.trace(mapped(self.working_covariance, self.model.natural_map(), self.free))
+        )
 
     @cached_property
     def condition_number(self) -> float:

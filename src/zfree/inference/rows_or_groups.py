@@ -7,7 +7,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.inference.jackknife import Jackknife, leave_groups_out, leave_rows_out
-from zfree.inference.leaving_out import DeterminedAlone
+from zfree.inference.leaving_out import DeterminedAlone, check_no_row_alone
 from zfree.moments import Moments, Problem
 from zfree.solvers import Solution
 
@@ -39,6 +39,7 @@ def leave_out(
     if asked == "sandwich" or not r or n < 3 or (asked == "auto" and enough):
         return None, ()
     try:
+        check_no_row_alone(problem, moments.log_scale)
         leave = leave_rows_out if by_rows else leave_groups_out
         jackknife = leave(problem, moments, solution, ridge)
     except DeterminedAlone as error:
@@ -51,8 +52,8 @@ def _alone(problem: Problem, error: DeterminedAlone, by_rows: bool) -> str:
     shown = ", ".join(f"{value:.6g}" for value in x[:6]) + (", …" if x.size > 6 else "")
     which = f"row {error.piece} (x = {shown})" if by_rows else f"the group of row {error.piece} (x = {shown})"
     return (
-        f"without {which} the others do not determine {name}: there is no jackknife, the standard errors are the "
-        "sandwich's and too small. Look at that row, or leave the parameter out (mask=, fixed=)."
+        f"without {which} the others do not determine {name}: there is no jackknife, and the standard errors are the "
+        "sandwich's, which are too small. Look at that row, or leave the parameter out (mask=, fixed=)."
     )
 
 

@@ -10,6 +10,7 @@ from scipy.special import chdtrc, fdtrc
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.inference.jackknife import Jackknife
+from zfree.inference.parameters import standard_errors
 
 
 class WaldTest(NamedTuple):
@@ -28,7 +29,7 @@ class WaldTest(NamedTuple):
 def wald_test(gap: Array, covariance: Array, contrasts: Array, jackknife: Jackknife | None) -> WaldTest:
     """Test that q linear contrasts, estimated as `gap` with this covariance, are zero; `contrasts` are over working parameters."""
     q = len(gap)
-    scale = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
+    scale = np.maximum(standard_errors(covariance, tuple(f"row {k} of R" for k in range(q))), 1e-150)
     if np.linalg.matrix_rank(covariance / np.multiply.outer(scale, scale)) < q:
         raise SpecificationError("the rows of R are not independent on the free parameters: the test is undefined.")
     statistic = float(gap @ np.linalg.solve(covariance, gap))

@@ -123,6 +123,11 @@ class Model(ABC):
         """Whether tails are exponential or heavier, so that a generator that grows fast far out rests on few rows."""
         return False
 
+    @property
+    def may_vanish(self) -> bool:
+        """Whether the gradient of a statistic can be zero at most rows, so that few determine its parameter."""
+        return False
+
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:
         """How the model behaves at each part of the boundary; by default smooth and positive.
 

@@ -79,6 +79,10 @@ class CustomModel(Model):
     def title(self) -> str:
         return "Exponential family"
 
+    @property
+    def may_vanish(self) -> bool:
+        return True
+
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:
         return None
 
