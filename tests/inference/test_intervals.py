@@ -94,7 +94,7 @@ def test_derived_parameters_are_linearised_at_the_corrected_estimate():
 
 def test_the_summary_says_what_was_used():
     text = str(RESULT.summary())
-    assert "jackknife, t intervals" in text
+    assert "jackknife, t with " in text
     assert "P>|t|" in text
     assert "P>|z|" in str(PLAIN.summary())
     few = zf.Gaussian().fit(np.random.default_rng(0).standard_normal((25, 4))).result_

@@ -253,10 +253,7 @@ class FitResult:
         if self.jackknife is None:
             return "sandwich, normal intervals"
         df = self.degrees_of_freedom[self.free]
-        return (
-            f"{self.jackknife.kind}, t intervals ({df.min():.0f} to {df.max():.0f} degrees of freedom), "
-            "centred at the estimate minus its bias"
-        )
+        return f"{self.jackknife.kind}, t with {df.min():.0f} to {df.max():.0f} degrees of freedom, bias corrected"
 
     def _describe_generator(self) -> str:
         if self.combination is not None:
