@@ -76,9 +76,13 @@ class Jackknife:
         """``"jackknife"`` or ``"grouped jackknife"``."""
         return "grouped jackknife" if self.groups else "jackknife"
 
-    def spread(self, jacobian: Array | None) -> Spread:
-        """Bias, covariance and degrees of freedom of functions with this Jacobian, shape (q, r); None for θ itself."""
-        changes = self.changes if jacobian is None else self.changes @ jacobian.T
+    def spread(self, jacobian: Array | None, changes: Array | None = None) -> Spread:
+        """Bias, covariance and degrees of freedom of functions with this Jacobian, shape (q, r); None for θ itself.
+
+        Their changes are taken to be linear in those of θ, unless they are given.
+        """
+        if changes is None:
+            changes = self.changes if jacobian is None else self.changes @ jacobian.T
         bias = (1.0 - self.shares) @ changes
         # Pieces of unequal size h = 1/share, see Busing, Meijer and van der Leeden (1999); equal ones give the usual formula.
         odds = 1.0 / self.shares - 1.0

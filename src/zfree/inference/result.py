@@ -13,7 +13,7 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
-from zfree.inference.jackknife import Jackknife
+from zfree.inference.jackknife import Jackknife, Spread
 from zfree.inference.parameters import Parameters, mapped
 from zfree.inference.selection import Selection
 from zfree.inference.summary import Block, Summary
@@ -79,26 +79,23 @@ class FitResult:
     @cached_property
     def natural(self) -> Parameters:
         """θ with its covariance."""
-        return self._parameters(self.names, self.theta, self.model.natural_map(), None)
+        return self._parameters(self.names, self.theta, self.model.natural_map())
 
     def _parameters(
-        self, names: tuple[str, ...], values: Array, jacobian: Array | None, corrected: Derived | None
+        self, names: tuple[str, ...], values: Array, jacobian: Array | None, spread: Spread | None = None
     ) -> Parameters:
-        """Functions of the working parameters by the delta method (themselves without a Jacobian).
-
-        `corrected` is the same functions at the estimate minus its bias, None if they are linear.
-        """
+        """Functions of the working parameters by the delta method (these themselves without a Jacobian)."""
         sandwich = mapped(self.working_covariance, jacobian, self.free)
         if self.jackknife is None:
             return Parameters(names, values, sandwich)
-        spread = self.jackknife.spread(jacobian if corrected is None else corrected.jacobian)
-        bias = spread.bias if corrected is None else values - corrected.values
+        if spread is None:
+            spread = self.jackknife.spread(jacobian)
         covariance = spread.covariance
         if self.jackknife.groups:
             variances = np.diagonal(sandwich)
             ratio = np.divide(np.diagonal(covariance), variances, out=np.ones_like(variances), where=variances > 0)
             covariance = sandwich * np.sqrt(np.multiply.outer(ratio, ratio))
-        return Parameters(names, values, covariance, sandwich, bias, spread.degrees_of_freedom)
+        return Parameters(names, values, covariance, sandwich, spread.bias, spread.degrees_of_freedom)
 
     @property
     def covariance(self) -> Array:
@@ -152,8 +149,9 @@ class FitResult:
     def parameters(self, which: str = "natural") -> Parameters:
         """Estimates in another parametrisation, with covariance by the delta method.
 
-        With the jackknife it is applied at θ minus its bias, which also gives the centre of the intervals: for a mean K⁻¹η that covers better than
-        the same functions of the estimates without each row.
+        With the jackknife it is applied at θ minus its bias, which also gives the centre of the intervals: for the mean K⁻¹η of a truncated
+        Gaussian that covers better than the same function of the estimates without each row. These are taken where they are sample
+        moments (no truncation): standard errors of a mean are then the textbook's.
 
         Parameters
         ----------
@@ -166,13 +164,23 @@ class FitResult:
         if which not in derived:
             known = ", ".join(["natural", *derived])
             raise SpecificationError(f"this model has no parametrisation {which!r}; it has {known}.")
-        here, corrected = derived[which](), None
-        if self.jackknife is not None:
-            shifted = self.working_theta - self.jackknife.spread(None).bias
-            corrected = self.model.derived(shifted)[which]()
-            if not (np.isfinite(corrected.values).all() and np.isfinite(corrected.jacobian).all()):
-                corrected = None
-        return self._parameters(*here, corrected)
+        here = derived[which]()
+        return self._parameters(*here, self._bent(which, here))
+
+    def _bent(self, which: str, here: Derived) -> Spread | None:
+        """What the jackknife says of functions of θ that are not linear; None to take them as linear."""
+        if self.jackknife is None:
+            return None
+        moments = self.model.sample_moments(which, self.working_theta, self.jackknife.changes)
+        if moments is not None and np.isfinite(moments).all():
+            return self.jackknife.spread(here.jacobian, moments - here.values)
+        bias = self.jackknife.spread(None).bias
+        there = self.model.derived(self.working_theta - bias)[which]()
+        # Where a function bends so much on the way (K⁻¹ close to a singular K), the first order is all there is.
+        bend = np.abs(there.values - here.values + here.jacobian @ bias)
+        if not (bend <= self._parameters(*here).standard_errors).all():
+            return None
+        return self.jackknife.spread(there.jacobian)._replace(bias=here.values - there.values)
 
     def wald_test(self, R: Array | None = None, value: Array | float = 0.0) -> WaldTest:
         """Test R θ = value; by default that all free parameters are zero.

@@ -118,6 +118,10 @@ class Model(ABC):
         """Other parametrisations a user may ask for, each with its Jacobian (see :class:`Derived`)."""
         return {}
 
+    def sample_moments(self, which: str, theta: Array, changes: Array) -> Array | None:
+        """A parametrisation of :meth:`derived` at θ plus each row of `changes`, if it consists of moments of the sample; None otherwise."""
+        return None
+
     @property
     def heavy_tailed(self) -> bool:
         """Whether tails are exponential or heavier, so that a generator that grows fast far out rests on few rows."""

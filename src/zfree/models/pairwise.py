@@ -16,7 +16,12 @@ import numpy as np
 from zfree.arrays import Array, Index, symmetric_pairs, weighted_gram
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Derived, LogBase, Model
-from zfree.models.moment_parameters import covariance_parameters, mean_parameters, precision_parameters
+from zfree.models.moment_parameters import (
+    covariance_parameters,
+    mean_parameters,
+    moments_of_each,
+    precision_parameters,
+)
 
 
 class PairwiseModel(Model):
@@ -111,6 +116,15 @@ class PairwiseModel(Model):
             out["mean"] = lambda: mean_parameters(self, theta)
             out["covariance"] = lambda: covariance_parameters(self, theta)
         return out
+
+    def sample_moments(self, which: str, theta: Array, changes: Array) -> Array | None:
+        """When the mean comes out as that of the rows (η = 0 about it), the model is an ordinary Gaussian in u."""
+        if which == "precision" or not self.linear:
+            return None
+        reach = np.abs(changes[:, self.n_pairs :]).max(axis=0)
+        if np.any(np.abs(self.vector(theta)) > 1e-6 * reach):
+            return None
+        return moments_of_each(self, which, theta + changes)
 
     @property
     def heavy_tailed(self) -> bool:
