@@ -1,4 +1,4 @@
-"""Coverage of 95% intervals with 50 to 150 rows, the worst parameter of each model: `python -m benchmarks.small_samples [sets]`.
+"""Coverage of 95% intervals with 50 to 150 rows, the worst parameter of each model: `make bench-small-samples`.
 
 Wald intervals stand beside those of the jackknife, which are the default. A cell below the target is run again with ten times the data sets. The
 target is for natural parameters; the mean K⁻¹η of a Gaussian before truncation, Wald → default, is printed beside them.

@@ -139,8 +139,10 @@ def changes_without(pieces: Pieces, A: Array, psi: Array, tolerance: float, most
         image = A @ pushed
         whole, taken = pieces.dot(unweighted, p), np.einsum("rn,rn->n", pushed, image)
         unsolved = energy > 0.25 * tolerance**2 * sizes  # the others rest: rounding would lead them astray
-        if np.any(unsolved & (whole - taken <= ALONE * whole)):
-            break
+        lost = unsolved & (whole - taken <= ALONE * whole)
+        if lost.any():
+            piece = int(np.argmax(np.where(lost, energy, -1.0)))
+            raise DeterminedAlone(piece, _leading(image[:, piece], A))
         step = np.divide(energy, whole - taken, out=np.zeros_like(energy), where=unsolved)
         image *= step
         change += image
@@ -156,10 +158,13 @@ def changes_without(pieces: Pieces, A: Array, psi: Array, tolerance: float, most
             return change, linear
         ratio = _along(np.divide(energy, before, out=np.zeros_like(energy), where=unsolved), z)
         p, unweighted = z + ratio * p, residual + ratio * unweighted
-    # Some direction is all but lost without a piece: the one whose system is least solved.
-    piece = int(np.argmax(energy))
-    direction = A @ pieces.push(p)[:, piece]
-    raise DeterminedAlone(piece, int(np.argmax(np.abs(direction) / np.sqrt(np.maximum(np.diagonal(A), 1e-300)))))
+    piece = int(np.argmax(energy))  # the system that is least solved
+    raise DeterminedAlone(piece, _leading(A @ pieces.push(p)[:, piece], A))
+
+
+def _leading(direction: Array, A: Array) -> int:
+    """The parameter that a direction moves most, in its own unit."""
+    return int(np.argmax(np.abs(direction) / np.sqrt(np.maximum(np.diagonal(A), 1e-300))))
 
 
 def _along(values: Array, vectors: Array) -> Array:
