@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 MNIST ?=
 
-.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae coverage fuzz docs clean
+.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -73,6 +73,9 @@ bench-energies: $(VENV)/.dev  ## networks on three planar domains: divergence to
 
 bench-vae: $(VENV)/.dev  ## an iteration of the implicit autoencoder against a plain one
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.vae
+
+bench-small-samples: $(VENV)/.dev  ## coverage of the 95% intervals with 50 to 150 rows, worst parameter of eleven models
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.small_samples
 
 coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data sets
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.coverage

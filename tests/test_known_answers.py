@@ -62,8 +62,19 @@ def test_gaussian_weights_are_those_of_the_weighted_sample():
 
 def test_gaussian_standard_error_of_the_mean_is_the_textbook_one():
     X = np.random.default_rng(3).standard_normal((400, 3)) * [1.0, 2.0, 5.0]
-    est = zf.Gaussian().fit(X)
+    est = zf.Gaussian(standard_errors="sandwich").fit(X)
     assert np.allclose(est.mean_se_, X.std(axis=0) / np.sqrt(400), rtol=1e-10)
+
+
+@pytest.mark.parametrize("model", ["gaussian", "log-normal"])
+def test_the_jackknife_of_sample_moments_is_the_textbook_one(model):
+    """The mean has no bias and s/√n with n − 1 in s; the covariance with n loses its bias."""
+    X = np.random.default_rng(3).standard_normal((40, 3)) * [1.0, 2.0, 5.0]
+    result = (zf.Gaussian().fit(X) if model == "gaussian" else zf.LogNormal().fit(np.exp(X))).result_
+    mean, covariance = result.parameters("mean"), result.parameters("covariance")
+    assert np.allclose(mean.standard_errors, X.std(axis=0, ddof=1) / np.sqrt(40), rtol=1e-3)
+    assert np.all(np.abs(mean.bias) < 1e-3 * mean.standard_errors)
+    assert np.allclose(covariance.corrected, np.cov(X.T)[np.triu_indices(3)], atol=1e-2 * np.abs(np.cov(X.T)).max())
 
 
 def test_log_normal_with_the_square_weight_is_maximum_likelihood():
@@ -126,7 +137,8 @@ def test_whole_fit_equals_the_dense_path():
     domain = zf.SolidSimplex(3)
     X = truncated_gaussian(domain, np.full(3, 0.25), 30 * np.eye(3), 150)
     theta, covariance = dense_truncated_gaussian_fit(X, domain)
-    result = zf.TruncatedGaussian(domain=domain, generator=zf.Barrier(4 / 3, scale="raw")).fit(X).result_
+    plain = zf.TruncatedGaussian(domain=domain, generator=zf.Barrier(4 / 3, scale="raw"), standard_errors="sandwich")
+    result = plain.fit(X).result_
     assert np.allclose(result.theta, theta, rtol=1e-5)
     assert np.allclose(result.covariance, covariance, rtol=1e-4, atol=1e-6 * np.abs(covariance).max())
 

@@ -12,7 +12,7 @@ import zfree as zf
 from zfree.errors import SpecificationError
 
 X = np.abs(np.random.default_rng(0).standard_normal((400, 2))) + 0.1 * np.random.default_rng(1).random((400, 2))
-EST = zf.TruncatedGaussian(generator=zf.Barrier(1.0)).fit(X)
+EST = zf.TruncatedGaussian(generator=zf.Barrier(1.0), standard_errors="sandwich").fit(X)
 RESULT = EST.result_
 
 

@@ -64,7 +64,7 @@ def test_scale_free_criterion_does_not_depend_on_units_and_the_trace_does():
 
 def test_targets_are_the_traces_they_name():
     g = zf.Barrier(1.0, 0.0)
-    result = zf.TruncatedGaussian(generator=g).fit(GAUSS).result_
+    result = zf.TruncatedGaussian(generator=g, standard_errors="sandwich").fit(GAUSS).result_
     n = result.n_observations
     assert _search("natural").look(g)[1].criterion == pytest.approx(result.total_variance, rel=1e-8)
     precision = np.trace(result.parameters("precision").covariance) * n

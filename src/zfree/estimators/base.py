@@ -39,7 +39,7 @@ from zfree.estimators.validation import (
     read_table,
 )
 from zfree.generators import Combined, Generator, Identity
-from zfree.inference import FitResult, Target, boundary_orders, estimate, judge, safe_generator
+from zfree.inference import FitResult, Target, boundary_orders, check_kind, estimate, judge, safe_generator
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.samplers import Draws, sample_model
@@ -73,6 +73,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     fixed: Mapping[str, float] | None
     boundary: str
     boundary_eps: float | None
+    standard_errors: str
 
     _one_dimensional: ClassVar[bool] = True
     """Whether a vector or a series is read as one column."""
@@ -111,7 +112,8 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
             A numpy array, pandas or polars frame; every row strictly inside the domain (see `boundary`).
         y : ignored
         sample_weight : array_like of shape (n_rows,), optional
-            Importance weights. They do not change the number of rows that the standard errors are based on.
+            Importance weights. They do not change the number of rows that the standard errors are based on: a row is left out with
+            its weight, whatever that is, and constant weights change nothing.
 
         Returns
         -------
@@ -136,6 +138,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                         self.target,
                         generator == self._known_best(),
                         notes,
+                        self.standard_errors,
                     )
                 else:
                     result = self._estimate(problem, restriction, notes)
@@ -209,7 +212,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         return result.with_note(note)
 
     def _estimate(self, problem: Problem, restriction: Restriction, notes: tuple[str, ...]) -> FitResult:
-        return estimate(problem, restriction, ridge=self.ridge, notes=notes)
+        return estimate(problem, restriction, ridge=self.ridge, notes=notes, standard_errors=self.standard_errors)
 
     def _read(self, X: Any, sample_weight: Any) -> tuple[Data, tuple[str, ...]]:
         return self._use(*self._read_given(X, sample_weight))
@@ -219,6 +222,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         array = read_table(self, X, reset=True, one_dimensional=self._one_dimensional)
         check_not_negative(self.ridge, "ridge")
         check_fixed(self.fixed)
+        check_kind(self.standard_errors)
         check_target(self.target)
         return array, check_weight(sample_weight, len(array))
 

@@ -9,7 +9,19 @@ import numpy as np
 from zfree.errors import MisfitWarning, SingularMomentsError, SpecificationError, warn
 from zfree.estimators.choice import beside, companions
 from zfree.generators import Barrier, Combined, Generator
-from zfree.inference import FitResult, JTest, Search, Target, as_result, combine, estimate, j_test, prepare, stack
+from zfree.inference import (
+    FitResult,
+    JTest,
+    Search,
+    Target,
+    as_result,
+    check_variances,
+    combine,
+    estimate,
+    j_test,
+    prepare,
+    stack,
+)
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
@@ -25,14 +37,16 @@ def combined_estimate(
     target: Target,
     known_best: bool,
     notes: tuple[str, ...],
+    standard_errors: str = "auto",
 ) -> FitResult:
     """Combine the estimates of several generators; the problem's own, the best single one, comes first.
 
     Nothing is added to one that is known to be maximum likelihood; the others then serve the J test only. On a domain
-    without a boundary all members of the family are one, and there is nothing to combine.
+    without a boundary all members of the family are one, and there is nothing to combine. Standard errors are the sandwich's: the
+    weights of the combination depend on all rows, so there is no closed form without one of them.
     """
     if not problem.domain.has_boundary or not restriction.free.any():
-        return estimate(problem, restriction, ridge=ridge, notes=notes)
+        return estimate(problem, restriction, ridge=ridge, notes=notes, standard_errors=standard_errors)
     if ridge:
         raise SpecificationError(
             "with a ridge the estimates are biased and cannot be combined: leave out ridge= or Combined."
@@ -40,7 +54,13 @@ def combined_estimate(
     search = prepare(problem, restriction, ridge, target)
     others = _members(asked, problem, search)
     stacked = stack(problem, [problem.generator, *others], restriction, ridge)
+    if standard_errors == "jackknife":
+        notes = (
+            *notes,
+            "a combination of generators has no leave-one-out in closed form: standard errors are the sandwich's.",
+        )
     theta, covariance, record = combine(stacked, search.weight, restriction, alone=known_best)
+    check_variances(covariance, restriction.free, problem.model.names)
     result = as_result(problem, stacked.moments[0], theta, covariance, restriction, notes)
     return _judged(replace(result, combination=record), record.j_test)
 

@@ -36,7 +36,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         Derivatives of b: (n, d) and (n, d, d).
     names : sequence of str, optional
         Names of the r parameters; theta[0], theta[1], … by default.
-    fixed, ridge, target, boundary, boundary_eps
+    fixed, ridge, target, boundary, boundary_eps, standard_errors
         See :class:`Dirichlet`.
 
     Attributes
@@ -79,6 +79,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        standard_errors: str = "auto",
     ) -> None:
         self.statistic = statistic
         self.base = base
@@ -94,6 +95,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.standard_errors = standard_errors
 
     def _domain(self, n_columns: int) -> Domain:
         return RealSpace(n_columns) if self.domain is None else self.domain

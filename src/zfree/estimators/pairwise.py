@@ -18,7 +18,7 @@ from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.known_precision import chosen_pairs, known_entries
 from zfree.estimators.validation import as_numbers
 from zfree.generators import Combined
-from zfree.inference import FitResult, Target, as_result, estimate
+from zfree.inference import FitResult, Target, as_result
 from zfree.models import Model, PairwiseModel
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve, solve_positive_definite
@@ -76,7 +76,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         model = problem.model
         assert isinstance(model, PairwiseModel)
         if not self.positive_definite:
-            return estimate(problem, restriction, ridge=self.ridge, notes=notes)
+            return super()._estimate(problem, restriction, notes)
         spread = np.sqrt(np.average(model.centred(problem.X) ** 2, axis=0, weights=problem.weight))
         moments = problem.moments()
         try:
@@ -85,7 +85,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
             start = None
         cone = solve_positive_definite(moments, model, restriction, start, spread, self.ridge)
         if not cone.active:
-            return estimate(problem, restriction, ridge=self.ridge, notes=notes)
+            return super()._estimate(problem, restriction, notes)
         note = (
             "K is held at the edge of the positive-definite matrices (positive_definite=True): standard errors are not "
             "available there."
@@ -188,6 +188,8 @@ class TruncatedGaussian(_GaussianEstimator):
         What to do with rows exactly on the boundary.
     boundary_eps : float, optional
         How far inside ``"clip"`` moves them.
+    standard_errors : {"auto", "jackknife", "sandwich"}
+        See :class:`Dirichlet`.
 
     Attributes
     ----------
@@ -224,6 +226,7 @@ class TruncatedGaussian(_GaussianEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        standard_errors: str = "auto",
     ) -> None:
         self.domain = domain
         self.generator = generator
@@ -237,6 +240,7 @@ class TruncatedGaussian(_GaussianEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.standard_errors = standard_errors
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns) if self.domain is None else self.domain
@@ -276,6 +280,7 @@ class Gaussian(TruncatedGaussian):
         positive_definite: bool = False,
         ridge: float = 0.0,
         target: Target = "information",
+        standard_errors: str = "auto",
     ) -> None:
         super().__init__(
             generator=generator,
@@ -287,6 +292,7 @@ class Gaussian(TruncatedGaussian):
             positive_definite=positive_definite,
             ridge=ridge,
             target=target,
+            standard_errors=standard_errors,
         )
 
     def _domain(self, n_columns: int) -> Domain:

@@ -35,6 +35,9 @@ class Dirichlet(ScoreMatchingEstimator):
         What to do with rows that contain zeros.
     boundary_eps : float, optional
         With ``"clip"``: in rows that contain zeros, parts below it are raised to it and the row is closed again.
+    standard_errors : {"auto", "jackknife", "sandwich"}
+        The jackknife, by exact leave-one-out, corrects intervals for bias and for few rows; ``"auto"`` uses the sandwich of Theorem 5.1 where
+        rows are so many that both agree.
 
     Attributes
     ----------
@@ -63,6 +66,7 @@ class Dirichlet(ScoreMatchingEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        standard_errors: str = "auto",
     ) -> None:
         self.generator = generator
         self.domain = domain
@@ -71,6 +75,7 @@ class Dirichlet(ScoreMatchingEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.standard_errors = standard_errors
 
     def _domain(self, n_columns: int) -> Domain:
         if n_columns < 2:
@@ -105,6 +110,7 @@ class _OrthantEstimator(ScoreMatchingEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        standard_errors: str = "auto",
     ) -> None:
         self.generator = generator
         self.fixed = fixed
@@ -112,6 +118,7 @@ class _OrthantEstimator(ScoreMatchingEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.standard_errors = standard_errors
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
@@ -132,7 +139,7 @@ class Exponential(_OrthantEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    fixed, ridge, target, boundary, boundary_eps
+    fixed, ridge, target, boundary, boundary_eps, standard_errors
         See :class:`Dirichlet`.
 
     Attributes
@@ -168,7 +175,7 @@ class Gamma(_OrthantEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    fixed, ridge, target, boundary, boundary_eps
+    fixed, ridge, target, boundary, boundary_eps, standard_errors
         See :class:`Dirichlet`.
 
     Attributes

@@ -5,11 +5,15 @@ from zfree.inference.combination import Combination, JTest, combine, j_test, sta
 from zfree.inference.criterion import Target, weight_matrix
 from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
+from zfree.inference.jackknife import Jackknife
+from zfree.inference.parameters import Parameters, check_variances
 from zfree.inference.ranking import Candidate, Ranking
-from zfree.inference.result import FitResult, Parameters, WaldTest
+from zfree.inference.result import FitResult
+from zfree.inference.rows_or_groups import check_kind
 from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
 from zfree.inference.summary import Summary
 from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
+from zfree.inference.wald import WaldTest
 
 __all__ = [
     "BoundaryVerdict",
@@ -18,6 +22,7 @@ __all__ = [
     "FamilySearch",
     "FitResult",
     "JTest",
+    "Jackknife",
     "Parameters",
     "Ranking",
     "Search",
@@ -29,6 +34,8 @@ __all__ = [
     "as_result",
     "best_of",
     "boundary_orders",
+    "check_kind",
+    "check_variances",
     "combine",
     "estimate",
     "j_test",

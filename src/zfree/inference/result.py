@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
 
 from zfree.arrays import Array, Mask
 from zfree.conversion import check_level, shown, whole_number
@@ -17,45 +16,18 @@ from zfree.domains.inequalities import check_columns
 from zfree.errors import DataError, SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
+from zfree.inference.jackknife import Jackknife, Spread
 from zfree.inference.new_rows import rows_inside
+from zfree.inference.parameters import Parameters, mapped
 from zfree.inference.selection import Selection
 from zfree.inference.summary import SHOWN_ROWS, Block, Summary
-from zfree.inference.wald import WaldTest, wald_test
+from zfree.inference.wald import WaldTest, hypothesis, wald_test
 from zfree.models import Model
+from zfree.models.base import Derived
 from zfree.moments import Moments, Problem
 
 UNITS_MATTER = 1e6
 """κ(Γ_N) from which a summary also says what it is without units."""
-
-
-@dataclass(frozen=True, eq=False)
-class Parameters:
-    """Estimates with their covariance, in some parametrisation."""
-
-    names: tuple[str, ...]
-    values: Array
-    covariance: Array
-
-    @property
-    def standard_errors(self) -> Array:
-        """Square roots of the diagonal of the covariance; 0 for a parameter that was fixed."""
-        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
-
-    @property
-    def z_values(self) -> Array:
-        """Estimates over standard errors (NaN for a fixed parameter)."""
-        se = self.standard_errors
-        return np.divide(self.values, se, out=np.full_like(self.values, np.nan), where=se > 0)
-
-    @property
-    def p_values(self) -> Array:
-        """Two-sided p-values of the hypothesis that a parameter is zero."""
-        return chdtrc(1.0, self.z_values**2)
-
-    def conf_int(self, level: float = 0.95) -> Array:
-        """Wald intervals (n_parameters, 2)."""
-        half = ndtri(0.5 + check_level(level) / 2.0) * self.standard_errors
-        return np.column_stack([self.values - half, self.values + half])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +41,8 @@ class FitResult:
     names : tuple of str
         Their names.
     covariance : ndarray
-        Sandwich estimate of their covariance, :math:`\Gamma^{-1}\Sigma\,\Gamma^{-1}/N`; zero rows for known parameters.
+        Their covariance, by the jackknife where it was computed, otherwise the sandwich :math:`\Gamma^{-1}\Sigma\,\Gamma^{-1}/N`; zero
+        rows for known parameters. Of a grouped jackknife it has the standard errors, with the correlations of the sandwich.
     free : ndarray of bool
         Which parameters were estimated.
     n_observations : int
@@ -87,11 +60,13 @@ class FitResult:
         How several generators were combined.
     units : Units
         What a generator with ``scale="natural"`` measured in: typical sizes of slacks and columns over the rows.
+    jackknife : Jackknife or None
+        Estimates without each row or group of rows, where they were computed. Intervals and tests are corrected for the bias that they show;
+        `theta` is not.
     """
 
     theta: Array
     names: tuple[str, ...]
-    covariance: Array
     free: Mask
     n_observations: int
     model: Model
@@ -105,24 +80,67 @@ class FitResult:
     j_test: JTest | None = None
     combination: Combination | None = None
     units: Units | None = None
+    jackknife: Jackknife | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.theta, self.covariance, self.free, self.working_theta, self.working_covariance):
+        for array in (self.theta, self.free, self.working_theta, self.working_covariance):
             array.flags.writeable = False
 
     @cached_property
     def natural(self) -> Parameters:
         """θ with its covariance."""
-        return Parameters(self.names, self.theta, self.covariance)
+        return self._parameters(self.names, self.theta, self.model.natural_map())
+
+    def _parameters(
+        self, names: tuple[str, ...], values: Array, jacobian: Array | None, spread: Spread | None = None
+    ) -> Parameters:
+        """Functions of the working parameters by the delta method (these themselves without a Jacobian)."""
+        sandwich = mapped(self.working_covariance, jacobian, self.free)
+        if self.jackknife is None:
+            return Parameters(names, values, sandwich)
+        if spread is None:
+            spread = self.jackknife.spread(jacobian)
+        covariance = spread.covariance
+        if self.jackknife.groups:
+            variances = np.diagonal(sandwich)
+            ratio = np.divide(np.diagonal(covariance), variances, out=np.ones_like(variances), where=variances > 0)
+            covariance = sandwich * np.sqrt(np.multiply.outer(ratio, ratio))
+        return Parameters(names, values, covariance, sandwich, spread.bias, spread.degrees_of_freedom)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of θ, see :attr:`covariance_type`."""
+        return self.natural.covariance
+
+    @property
+    def covariance_type(self) -> str:
+        """What standard errors rest on: ``"jackknife"``, ``"grouped jackknife"`` or ``"sandwich"``."""
+        return "sandwich" if self.jackknife is None else self.jackknife.kind
 
     @property
     def standard_errors(self) -> Array:
-        """Standard errors of θ."""
+        """Standard errors of θ, see :attr:`covariance_type`."""
         return self.natural.standard_errors
 
     @property
+    def sandwich_standard_errors(self) -> Array:
+        """Standard errors of θ by the sandwich, whatever :attr:`standard_errors` are."""
+        return self.natural.sandwich_standard_errors
+
+    @property
+    def bias(self) -> Array:
+        """The jackknife's estimate of the bias of θ; NaN where none was computed. θ itself is not corrected, intervals are."""
+        return np.full(len(self.theta), np.nan) if self.natural.bias is None else self.natural.bias
+
+    @property
+    def degrees_of_freedom(self) -> Array:
+        """Of the t distribution behind intervals and p-values; infinite for the normal one."""
+        df = self.natural.degrees_of_freedom
+        return np.full(len(self.theta), np.inf) if df is None else df
+
+    @property
     def z_values(self) -> Array:
-        """θ over its standard errors."""
+        """θ, minus its bias where it is known, over its standard errors."""
         return self.natural.z_values
 
     @property
@@ -130,12 +148,20 @@ class FitResult:
         """Two-sided p-values of θ_l = 0."""
         return self.natural.p_values
 
-    def conf_int(self, level: float = 0.95) -> Array:
-        """Wald intervals of θ, shape (r, 2)."""
-        return self.natural.conf_int(level)
+    params = property(lambda self: self.theta, doc="θ, by the name statsmodels uses.")
+    bse = property(lambda self: self.standard_errors, doc="Standard errors, by the name statsmodels uses.")
+    pvalues = property(lambda self: self.p_values, doc="p-values, by the name statsmodels uses.")
+
+    def conf_int(self, level: float | None = None, method: str = "auto", *, alpha: float | None = None) -> Array:
+        """Intervals of θ, shape (r, 2), see :meth:`zfree.inference.parameters.Parameters.conf_int`."""
+        return self.natural.conf_int(level, method, alpha=alpha)
 
     def parameters(self, which: str = "natural") -> Parameters:
         """Estimates in another parametrisation, with covariance by the delta method.
+
+        With the jackknife it is applied at θ minus its bias, which also gives the centre of the intervals: for the mean K⁻¹η of a truncated
+        Gaussian that covers better than the same function of the estimates without each row. These are taken where they are sample
+        moments (no truncation): standard errors of a mean are then the textbook's.
 
         Parameters
         ----------
@@ -148,18 +174,29 @@ class FitResult:
         if not isinstance(which, str) or which not in derived:
             known = ", ".join(["natural", *derived])
             raise SpecificationError(f"this model has no parametrisation {shown(which)}; it has {known}.")
-        names, values, jacobian = derived[which]()
-        free = np.flatnonzero(self.free)
-        J = jacobian[:, free]
-        covariance = J @ self.working_covariance[np.ix_(free, free)] @ J.T
-        # A quantity that no free parameter moves is known, whatever the covariance of the others (which may be NaN).
-        still = ~J.any(axis=1)
-        covariance[still] = 0.0
-        covariance[:, still] = 0.0
-        return Parameters(names, values, covariance)
+        here = derived[which]()
+        return self._parameters(*here, self._bent(which, here))
+
+    def _bent(self, which: str, here: Derived) -> Spread | None:
+        """What the jackknife says of functions of θ that are not linear; None to take them as linear."""
+        if self.jackknife is None:
+            return None
+        moments = self.model.sample_moments(which, self.working_theta, self.jackknife.changes)
+        if moments is not None and np.isfinite(moments).all():
+            return self.jackknife.spread(here.jacobian, moments - here.values)
+        bias = self.jackknife.spread(None).bias
+        there = self.model.derived(self.working_theta - bias)[which]()
+        # Where a function bends so much on the way (K⁻¹ close to a singular K), the first order is all there is.
+        bend = np.abs(there.values - here.values + here.jacobian @ bias)
+        if not (bend <= self._parameters(*here).standard_errors).all():
+            return None
+        return self.jackknife.spread(there.jacobian)._replace(bias=here.values - there.values)
 
     def wald_test(self, R: Array | None = None, value: Array | float = 0.0) -> WaldTest:
         """Test R θ = value; by default that all free parameters are zero.
+
+        With the jackknife θ is corrected for its bias and the statistic referred to F (one row of R: the square of t), so that a test of one
+        parameter agrees with its interval.
 
         Parameters
         ----------
@@ -168,12 +205,18 @@ class FitResult:
         value : float or array_like of shape (k,)
         """
         asked = np.eye(len(self.theta))[self.free] if R is None else R
-        return wald_test(self.theta, self.covariance, asked, value)
+        rows, right = hypothesis(asked, value, len(self.theta))
+        T = self.model.natural_map()
+        contrasts = rows if T is None else rows @ T
+        gap = rows @ self.natural.corrected - right
+        return wald_test(gap, rows @ self.covariance @ rows.T, contrasts, self.jackknife)
 
     @property
     def total_variance(self) -> float:
-        """Tr(Σ̂), the paper's estimated total variance: the trace of N times the covariance of θ."""
-        return float(self.n_observations * np.trace(self.covariance))
+        """Tr(Σ̂), the paper's estimated total variance: the trace of N times the sandwich covariance of θ."""
+        return float(
+            self.n_observations * np.trace(mapped(self.working_covariance, self.model.natural_map(), self.free))
+        )
 
     @cached_property
     def condition_number(self) -> float:
@@ -248,7 +291,7 @@ class FitResult:
         blocks = []
         for name in chosen:
             p = self.parameters(name)
-            blocks.append(Block(name, p.names, p.values, p.standard_errors, p.z_values, p.p_values, p.conf_int(level)))
+            blocks.append(Block(name, p, p.conf_int(level)))
         header = (
             ("domain", repr(self.domain)),
             ("generator", self._describe_generator()),
@@ -256,6 +299,7 @@ class FitResult:
             ("free parameters", f"{int(self.free.sum())}"),
             ("Tr(Σ̂)", f"{self.total_variance:.4g}"),
             ("κ(Γ_N)", self._describe_condition()),
+            ("standard errors", self._describe_errors()),
             *([("J test", f"p = {self.j_test.p_value:.3g}")] if self.j_test else []),
         )
         return Summary(self.model.title, header, tuple(blocks), level, self.notes, rows)
@@ -265,6 +309,12 @@ class FitResult:
         if self.condition_number < UNITS_MATTER:
             return plain
         return f"{plain} in the units of these columns; {self.scaled_condition_number:.4g} without units"
+
+    def _describe_errors(self) -> str:
+        if self.jackknife is None:
+            return "sandwich, normal intervals"
+        df = self.degrees_of_freedom[self.free]
+        return f"{self.jackknife.kind}, t with {df.min():.0f} to {df.max():.0f} degrees of freedom, bias corrected"
 
     def _describe_generator(self) -> str:
         if self.combination is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.errors import MissingDependencyError
+from zfree.inference.parameters import Parameters
 
 if TYPE_CHECKING:
     import pandas
@@ -22,12 +23,12 @@ class Block(NamedTuple):
     """The estimates of one parametrisation."""
 
     title: str
-    names: tuple[str, ...]
-    values: Array
-    standard_errors: Array
-    z_values: Array
-    p_values: Array
+    estimates: Parameters
     intervals: Array
+
+
+BIASED = 0.25
+"""Bias, in standard errors, from which on a summary speaks of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,24 +44,41 @@ class Summary:
 
     def _columns(self) -> tuple[str, ...]:
         low, high = 50 * (1 - self.level), 50 * (1 + self.level)
-        return ("estimate", "std. error", "z", "P>|z|", f"[{low:.4g}%", f"{high:.4g}%]")
+        letter = "z" if all(block.estimates.degrees_of_freedom is None for block in self.blocks) else "t"
+        return ("estimate", "std. error", letter, f"P>|{letter}|", f"[{low:.4g}%", f"{high:.4g}%]")
 
     def _cells(self, block: Block) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
-        for i, name in enumerate(block.names[: self.rows]):
-            value, se = block.values[i], block.standard_errors[i]
+        p = block.estimates
+        errors, z, p_values = p.standard_errors, p.z_values, p.p_values
+        for i, name in enumerate(p.names[: self.rows]):
+            value, se = p.values[i], errors[i]
             if se == 0:
                 rows.append((name, f"{value:.5g}", "fixed", "", "", "", ""))
                 continue
             low, high = block.intervals[i]
-            numbers = (f"{value:.5g}", f"{se:.3g}", f"{block.z_values[i]:.2f}", f"{block.p_values[i]:.3f}")
+            numbers = (f"{value:.5g}", f"{se:.3g}", f"{z[i]:.2f}", f"{p_values[i]:.3f}")
             rows.append((name, *numbers, f"{low:.5g}", f"{high:.5g}"))
         return rows
 
     def _rest(self, block: Block) -> list[str]:
         """What is said of the parameters that are not shown."""
-        hidden = len(block.names) - len(block.names[: self.rows])
+        hidden = len(block.estimates.names) - len(block.estimates.names[: self.rows])
         return [f"… {hidden} more: summary(rows=None) shows all, .to_frame() holds all"] if hidden else []
+
+    def _biases(self) -> list[str]:
+        """Estimates with a bias worth speaking of; the intervals are corrected for it, the estimates are not."""
+        found = []
+        for _, p, _ in self.blocks:
+            if p.bias is None:
+                continue
+            share = np.divide(p.bias, se := p.standard_errors, out=np.zeros_like(p.bias), where=se > 0)
+            found += [(name, b, s) for name, b, s in zip(p.names, p.bias, share, strict=True) if abs(s) > BIASED]
+        if not found:
+            return []
+        shown = ", ".join(f"{name} {bias:+.3g} ({share:+.2f} std. errors)" for name, bias, share in found[:4])
+        more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+        return [f"{shown}{more}; estimates are as they are, intervals are corrected."]
 
     def __str__(self) -> str:
         cells = [(block, self._cells(block)) for block in self.blocks]
@@ -80,6 +98,7 @@ class Summary:
             out += ["-" * total, line((block.title, *columns[1:])), "-" * total]
             out += [line(row) for row in rows] + self._rest(block)
         out.append("=" * total)
+        out += [f"bias: {line}" for line in self._biases()]
         out += [f"note: {note}" for note in self.notes]
         return "\n".join(out)
 
@@ -94,11 +113,11 @@ class Summary:
         columns = self._columns()
         frames = [
             pandas.DataFrame(
-                np.column_stack([b.values, b.standard_errors, b.z_values, b.p_values, b.intervals]),
-                index=pandas.Index(list(b.names), name="parameter"),
+                np.column_stack([p.values, p.standard_errors, p.z_values, p.p_values, intervals]),
+                index=pandas.Index(list(p.names), name="parameter"),
                 columns=list(columns),
             )
-            for b in self.blocks
+            for _, p, intervals in self.blocks
         ]
         return pandas.concat(frames)
 
@@ -112,5 +131,6 @@ class Summary:
             )
             rest = "".join(f"<p>{html.escape(text)}</p>" for text in self._rest(block))
             body += f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>{rest}"
-        notes = "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>bias: {html.escape(line)}</p>" for line in self._biases())
+        notes += "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
         return f"<h4>{html.escape(self.title)}</h4><table>{head}</table>{body}{notes}"

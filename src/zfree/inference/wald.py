@@ -1,30 +1,37 @@
-"""Tests of linear hypotheses."""
+"""Tests of linear hypotheses about the parameters."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, fdtrc
 
 from zfree.arrays import Array
 from zfree.conversion import real_array
 from zfree.errors import SpecificationError
+from zfree.inference.jackknife import Jackknife
+from zfree.inference.parameters import standard_errors
 
 
 class WaldTest(NamedTuple):
-    """Chi-squared statistic of R θ = r, its degrees of freedom and the p-value."""
+    """Statistic of R θ = r, its degrees of freedom (the rows of R) and the p-value.
+
+    With `denominator` infinite the statistic is referred to χ²; otherwise, divided by its degrees of freedom, to F with that many in the
+    denominator.
+    """
 
     statistic: float
     degrees_of_freedom: int
     p_value: float
+    denominator: float = np.inf
 
 
-def wald_test(theta: Array, covariance: Array, R: Any, value: Any) -> WaldTest:
-    """(Rθ̂ − r)ᵀ (R V Rᵀ)⁻¹ (Rθ̂ − r), which is χ² with as many degrees of freedom as R has rows if R θ = r."""
+def hypothesis(R: Any, value: Any, r: int) -> tuple[Array, Array]:
+    """R θ = value about `r` parameters as finite arrays (k, r) and (k,) or one number."""
     rows = np.atleast_2d(real_array(R, "R"))
-    if rows.ndim != 2 or rows.shape[1] != len(theta) or not len(rows):
-        raise SpecificationError(f"R must have {len(theta)} columns, one per parameter; its shape is {rows.shape}.")
+    if rows.ndim != 2 or rows.shape[1] != r or not len(rows):
+        raise SpecificationError(f"R must have {r} columns, one per parameter; its shape is {rows.shape}.")
     right = real_array(value, "value")
     if right.shape not in ((), (len(rows),)):
         raise SpecificationError(
@@ -32,12 +39,19 @@ def wald_test(theta: Array, covariance: Array, R: Any, value: Any) -> WaldTest:
         )
     if not (np.isfinite(rows).all() and np.isfinite(right).all()):
         raise SpecificationError("R and value must be finite numbers: a hypothesis about NaN or infinity is none.")
+    return rows, right
+
+
+def wald_test(gap: Array, covariance: Array, contrasts: Array, jackknife: Jackknife | None) -> WaldTest:
+    """Test that q linear contrasts, estimated as `gap` with this covariance, are zero; `contrasts` are over working parameters."""
     if np.isnan(covariance).any():
         raise SpecificationError("this fit has no standard errors, so there is no Wald test; its notes say why.")
-    gap = rows @ theta - right
-    spread = rows @ covariance @ rows.T
-    scale = np.sqrt(np.maximum(np.diagonal(spread), 1e-300))
-    if np.linalg.matrix_rank(spread / np.multiply.outer(scale, scale)) < len(rows):
+    q = len(gap)
+    scale = np.maximum(standard_errors(covariance, tuple(f"row {k} of R" for k in range(q))), 1e-150)
+    if np.linalg.matrix_rank(covariance / np.multiply.outer(scale, scale)) < q:
         raise SpecificationError("the rows of R are not independent on the free parameters: the test is undefined.")
-    statistic = float(gap @ np.linalg.solve(spread, gap))
-    return WaldTest(statistic, len(rows), float(chdtrc(len(rows), statistic)))
+    statistic = float(gap @ np.linalg.solve(covariance, gap))
+    if jackknife is None:
+        return WaldTest(statistic, q, float(chdtrc(q, statistic)))
+    shrink, denominator = jackknife.hotelling(contrasts)
+    return WaldTest(statistic, q, float(fdtrc(q, denominator, shrink * statistic / q)), denominator)

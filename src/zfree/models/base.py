@@ -76,6 +76,10 @@ class Model(ABC):
         """J_tᵀ θ: the part of the score that depends on θ, shape (N, d)."""
 
     @abstractmethod
+    def statistic_gradients(self, X: Array, thetas: Array) -> Array:
+        """J_tᵀ θ_i with a θ_i of its own for each row, laid out (r, N); shape (N, d)."""
+
+    @abstractmethod
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         """J_t(x_i) v_i, laid out (r, N)."""
 
@@ -116,6 +120,10 @@ class Model(ABC):
         """Other parametrisations a user may ask for, each with its Jacobian (see :class:`Derived`)."""
         return {}
 
+    def sample_moments(self, which: str, theta: Array, changes: Array) -> Array | None:
+        """A parametrisation of :meth:`derived` at θ plus each row of `changes`, if it consists of moments of the sample; None otherwise."""
+        return None
+
     @property
     def is_separable(self) -> bool:
         """Whether every parameter belongs to one column, so that with a diagonal D the columns are fitted apart."""
@@ -124,6 +132,11 @@ class Model(ABC):
     @property
     def heavy_tailed(self) -> bool:
         """Whether tails are exponential or heavier, so that a generator that grows fast far out rests on few rows."""
+        return False
+
+    @property
+    def may_vanish(self) -> bool:
+        """Whether the gradient of a statistic can be zero at most rows, so that few determine its parameter."""
         return False
 
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:

@@ -90,6 +90,10 @@ class CustomModel(Model):
     def title(self) -> str:
         return "Exponential family"
 
+    @property
+    def may_vanish(self) -> bool:
+        return True
+
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:
         return None
 
@@ -157,6 +161,9 @@ class CustomModel(Model):
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         return np.einsum("nrj,r->nj", self._derivatives(X)[0], theta)
+
+    def statistic_gradients(self, X: Array, thetas: Array) -> Array:
+        return np.einsum("nrj,rn->nj", self._derivatives(X)[0], thetas)
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         return np.einsum("nrj,nj->rn", self._derivatives(X)[0], V)

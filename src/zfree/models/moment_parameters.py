@@ -48,3 +48,18 @@ def covariance_parameters(model: PairwiseModel, theta: Array) -> Derived:
     c = model.columns
     names = tuple(f"cov[{c[a]},{c[b]}]" for a, b in zip(p[:, 0], q[:, 0], strict=True))
     return Derived(names, S[p[:, 0], q[:, 0]], jacobian)
+
+
+def moments_of_each(model: PairwiseModel, which: str, thetas: Array) -> Array:
+    """Means, or covariances, of many θ given as rows; NaN where K is singular."""
+    d = model.dimension
+    K = np.zeros((len(thetas), d, d))
+    K[:, model.rows, model.cols] = K[:, model.cols, model.rows] = thetas[:, : model.n_pairs]
+    try:
+        S = np.asarray(np.linalg.inv(K), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return np.full((len(thetas), d if which == "mean" else d * (d + 1) // 2), np.nan)
+    if which == "mean":
+        return model.center + np.einsum("njk,nk->nj", S, thetas[:, model.n_pairs :])
+    p, q = symmetric_pairs(d)
+    return S[:, p, q]

@@ -17,7 +17,12 @@ from zfree.arrays import Array, Index, symmetric_pairs, weighted_gram
 from zfree.domains import Domain, Orthant
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Derived, LogBase, Model
-from zfree.models.moment_parameters import covariance_parameters, mean_parameters, precision_parameters
+from zfree.models.moment_parameters import (
+    covariance_parameters,
+    mean_parameters,
+    moments_of_each,
+    precision_parameters,
+)
 from zfree.models.normalisable import Normalisable, power_interaction, quadratic
 
 
@@ -74,6 +79,14 @@ class PairwiseModel(Model):
         entries = tuple(f"K[{c[j]},{c[k]}]" for j, k in zip(self.rows, self.cols, strict=True))
         return entries + (tuple(f"eta[{name}]" for name in c) if self.linear else ())
 
+    @cached_property
+    def _rows_of_K(self) -> tuple[tuple[Index, Index], ...]:
+        """For each row of K the parameters in it, and their columns."""
+        entry = np.full((self.dimension, self.dimension), -1)
+        entry[self.rows, self.cols] = entry[self.cols, self.rows] = np.arange(self.n_pairs)
+        found = (np.flatnonzero(row >= 0) for row in entry)
+        return tuple((row[columns], columns) for row, columns in zip(entry, found, strict=True))
+
     @property
     def doubles_per_row(self) -> int:
         return max((self.dimension + 1) ** 2, self.n_pairs + self.dimension)
@@ -105,6 +118,15 @@ class PairwiseModel(Model):
             out["mean"] = lambda: mean_parameters(self, theta)
             out["covariance"] = lambda: covariance_parameters(self, theta)
         return out
+
+    def sample_moments(self, which: str, theta: Array, changes: Array) -> Array | None:
+        """When the mean comes out as that of the rows (η = 0 about it), the model is an ordinary Gaussian in u."""
+        if which == "precision" or not self.linear:
+            return None
+        reach = np.abs(changes[:, self.n_pairs :]).max(axis=0)
+        if np.any(np.abs(self.vector(theta)) > 1e-6 * reach):
+            return None
+        return moments_of_each(self, which, theta + changes)
 
     @property
     def is_separable(self) -> bool:
@@ -174,13 +196,30 @@ class PairwiseModel(Model):
             out += self.vector(theta) * self._slope(X)
         return out
 
+    def statistic_gradients(self, X: Array, thetas: Array) -> Array:
+        u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
+        out = np.empty_like(u)
+        for j, (entries, columns) in enumerate(self._rows_of_K):
+            np.einsum("kn,kn->n", thetas[entries], u[columns], out=out[j])
+        np.negative(out, out=out)
+        if v is not None:
+            out *= v.T
+        if self.linear:
+            out += thetas[self.n_pairs :] if self.b == 1.0 else thetas[self.n_pairs :] * self._slope(X).T
+        return out.T
+
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
         moved = np.ascontiguousarray((V if v is None else v * V).T)
-        out = moved[self.rows] * u[self.cols]
-        out += moved[self.cols] * u[self.rows]
-        out *= -self.once[:, None]
-        return np.concatenate([out, (self._slope(X) * V).T]) if self.linear else out
+        out = np.empty((self.n_parameters, len(X)))
+        pairs, other = out[: self.n_pairs], moved[self.cols]
+        np.multiply(moved[self.rows], u[self.cols], out=pairs)
+        other *= u[self.rows]
+        pairs += other
+        pairs *= -self.once[:, None]
+        if self.linear:
+            out[self.n_pairs :] = (V if self.b == 1.0 else self._slope(X) * V).T
+        return out
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
         v, a = self._v(X), self.a
@@ -232,23 +271,22 @@ class PairwiseModel(Model):
         return weighted_gram(q, weight)
 
     def _gram_diagonal(self, u: Array, ratio: Array | None, delta: Array) -> Array:
-        """D' = diag(δ): Γ[(j,a),(k,b)] = [j = k] Σ δ_j u_a u_b, folded over both orders of each pair."""
-        d, j, a = self.dimension, self.rows, self.cols
-        outer = (u[:, :, None] * u[:, None, :]).reshape(len(u), d * d)
-        B = (delta.T @ outer).reshape(d, d, d)
-        jj, ja, aj, aa = (np.equal.outer(p, q) for p, q in ((j, j), (j, a), (a, j), (a, a)))
-        K, A = (x[:, None] for x in (j, a))
-        L, M = (x[None, :] for x in (j, a))
-        folded = B[K, A, M] * jj + B[K, A, L] * ja + B[A, K, M] * aj + B[A, K, L] * aa
-        folded *= np.multiply.outer(self.once, self.once)
-        if not self.linear:
-            return folded
-        cross_weight = delta if ratio is None else delta * ratio
-        C = -(cross_weight.T @ u)  # [k, a] = −Σ δ_k r_k u_a
-        k = np.arange(d)
-        cross = C.T[a] * (j[:, None] == k) + C.T[j] * (a[:, None] == k)
-        corner = np.diag((delta if ratio is None else delta * ratio**2).sum(axis=0))
-        return _assemble(folded, cross * self.once[:, None], corner)
+        """D' = diag(δ): each component j of the score adds Σ δ_j q qᵀ over its own parameters, q = −u at row j of K and r_j at η_j."""
+        d, out = self.dimension, np.zeros((self.n_parameters, self.n_parameters))
+        if whole := self.n_pairs == d * (d + 1) // 2:
+            outer = (u[:, :, None] * u[:, None, :]).reshape(len(u), d * d)
+            blocks = (delta.T @ outer).reshape(d, d, d)
+        if self.linear:
+            cross = -((delta if ratio is None else delta * ratio).T @ u)  # [j, a] = −Σ δ_j r_j u_a
+        for j, (entries, columns) in enumerate(self._rows_of_K):
+            block = blocks[j] if whole else (u[:, columns] * delta[:, j, None]).T @ u[:, columns]
+            out[entries[:, None], entries] += block
+            if self.linear:
+                out[entries, self.n_pairs + j] = out[self.n_pairs + j, entries] = cross[j, columns]
+        if self.linear:
+            k = np.arange(self.n_pairs, self.n_parameters)
+            out[k, k] = (delta if ratio is None else delta * ratio**2).sum(axis=0)
+        return out
 
     def _gram_dense(self, u: Array, ratio: Array | None, D: Array, weight: Array) -> Array:
         """Γ[(j,a),(k,b)] = Σ D'_jk u_a u_b, from products over the distinct entries of D' and of u uᵀ only."""

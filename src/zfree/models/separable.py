@@ -65,6 +65,10 @@ class SeparableModel(Model):
         terms = theta.reshape(len(self.kinds), -1, 1) * self.first(X)
         return (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
 
+    def statistic_gradients(self, X: Array, thetas: Array) -> Array:
+        terms = thetas.reshape(len(self.kinds), self.dimension, -1) * self.first(X)
+        return (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
+
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         return (self.first(X) * V.T).reshape(self.n_parameters, -1)
 
