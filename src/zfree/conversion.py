@@ -86,10 +86,10 @@ def random_generator(random_state: Any) -> np.random.Generator:
         ) from cause
 
 
-def check_level(level: Any) -> float:
-    """The coverage of an interval."""
+def check_level(level: Any, what: str = "level", usual: float = 0.95) -> float:
+    """The coverage of an interval, or the level of a test."""
     if not is_number(level) or not 0.0 < level < 1.0:
-        raise SpecificationError(f"level must be a number between 0 and 1, such as 0.95, got {shown(level)}.")
+        raise SpecificationError(f"{what} must be a number between 0 and 1, such as {usual:g}, got {shown(level)}.")
     return float(level)
 
 

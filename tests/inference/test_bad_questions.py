@@ -33,7 +33,7 @@ MALFORMED = {
     "a level of 95": (lambda: RESULT.conf_int(95), SpecificationError, ["level", "such as 0.95", "95"]),
     "a level of NaN": (lambda: RESULT.conf_int(np.nan), SpecificationError, ["level", "nan"]),
     "a level that is text": (lambda: RESULT.conf_int("95%"), SpecificationError, ["level", "'95%'"]),
-    "no level": (lambda: RESULT.conf_int(None), SpecificationError, ["level", "None"]),
+    "two levels": (lambda: RESULT.conf_int(0.9, alpha=0.1), SpecificationError, ["level", "alpha", "not both"]),
     "a level of a summary": (lambda: RESULT.summary(level=2), SpecificationError, ["level", "2"]),
     "rows of a summary": (lambda: RESULT.summary(rows=1.5), SpecificationError, ["rows", "whole number", "1.5"]),
     "a summary of a number": (lambda: RESULT.summary(5), SpecificationError, ["which", "5"]),

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from zfree.arrays import Array, Mask
+from zfree.conversion import check_level
 from zfree.errors import SingularMomentsError, SpecificationError
 
 FEWEST = 2.0
@@ -131,13 +132,8 @@ def _level(level: float | None, alpha: float | None) -> float:
     if level is not None and alpha is not None:
         raise SpecificationError("give level= or alpha= (which is 1 − level), not both.")
     if alpha is not None:
-        if not 0.0 < alpha < 1.0:
-            raise SpecificationError(f"alpha must be between 0 and 1, got {alpha!r}.")
-        return 1.0 - alpha
-    level = 0.95 if level is None else level
-    if not 0.0 < level < 1.0:
-        raise SpecificationError(f"level must be between 0 and 1, got {level!r}.")
-    return level
+        return 1.0 - check_level(alpha, "alpha", 0.05)
+    return 0.95 if level is None else check_level(level)
 
 
 def mapped(covariance: Array, jacobian: Array | None, free: Mask) -> Array:
