@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 MNIST ?=
+SETS ?= 400
+CASES ?=
 
-.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae coverage docs clean
+.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-fit-check coverage docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -73,6 +75,9 @@ bench-energies: $(VENV)/.dev  ## networks on three planar domains: divergence to
 
 bench-vae: $(VENV)/.dev  ## an iteration of the implicit autoencoder against a plain one
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.vae
+
+bench-fit-check: $(VENV)/.dev  ## size, power and cost of the check of a fit (SETS=400; CASES= part of a name)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.fit_check $(SETS) $(CASES)
 
 coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data sets
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.coverage

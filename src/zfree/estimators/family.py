@@ -37,7 +37,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         Derivatives of b: (n, d) and (n, d, d).
     names : sequence of str, optional
         Names of the r parameters; theta[0], theta[1], … by default.
-    fixed, ridge, target, boundary, boundary_eps
+    fixed, ridge, target, boundary, boundary_eps, check
         See :class:`Dirichlet`.
 
     Attributes
@@ -80,6 +80,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        check: bool = True,
     ) -> None:
         self.statistic = statistic
         self.base = base
@@ -95,6 +96,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return RealSpace(n_columns) if self.domain is None else self.domain

@@ -27,7 +27,7 @@ class LogNormal(_GaussianEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps
+    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, check
         See :class:`TruncatedGaussian`.
 
     Attributes
@@ -51,6 +51,7 @@ class LogNormal(_GaussianEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        check: bool = True,
     ) -> None:
         self.generator = generator
         self.structure = structure
@@ -62,6 +63,7 @@ class LogNormal(_GaussianEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
@@ -97,7 +99,7 @@ class PowerInteraction(_PairwiseEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps
+    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, check
         See :class:`TruncatedGaussian`.
 
     Attributes
@@ -123,6 +125,7 @@ class PowerInteraction(_PairwiseEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        check: bool = True,
     ) -> None:
         self.a = a
         self.b = b
@@ -136,6 +139,7 @@ class PowerInteraction(_PairwiseEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)

@@ -186,6 +186,8 @@ class TruncatedGaussian(_GaussianEstimator):
         What to do with rows exactly on the boundary.
     boundary_eps : float, optional
         How far inside ``"clip"`` moves them.
+    check : bool
+        Whether a fit with a generator chosen from the data is compared with draws of the fitted model (``result_.fit_check``).
 
     Attributes
     ----------
@@ -222,6 +224,7 @@ class TruncatedGaussian(_GaussianEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        check: bool = True,
     ) -> None:
         self.domain = domain
         self.generator = generator
@@ -235,6 +238,7 @@ class TruncatedGaussian(_GaussianEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns) if self.domain is None else self.domain
@@ -274,6 +278,7 @@ class Gaussian(TruncatedGaussian):
         positive_definite: bool = False,
         ridge: float = 0.0,
         target: Target = "information",
+        check: bool = True,
     ) -> None:
         super().__init__(
             generator=generator,
@@ -285,6 +290,7 @@ class Gaussian(TruncatedGaussian):
             positive_definite=positive_definite,
             ridge=ridge,
             target=target,
+            check=check,
         )
 
     def _domain(self, n_columns: int) -> Domain:

@@ -35,6 +35,8 @@ class Dirichlet(ScoreMatchingEstimator):
         What to do with rows that contain zeros.
     boundary_eps : float, optional
         With ``"clip"``: in rows that contain zeros, parts below it are raised to it and the row is closed again.
+    check : bool
+        Whether a fit with a generator chosen from the data is compared with draws of the fitted model (``result_.fit_check``).
 
     Attributes
     ----------
@@ -61,6 +63,7 @@ class Dirichlet(ScoreMatchingEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        check: bool = True,
     ) -> None:
         self.generator = generator
         self.domain = domain
@@ -69,6 +72,7 @@ class Dirichlet(ScoreMatchingEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         if n_columns < 2:
@@ -105,6 +109,7 @@ class _OrthantEstimator(ScoreMatchingEstimator):
         target: Target = "information",
         boundary: str = "raise",
         boundary_eps: float | None = None,
+        check: bool = True,
     ) -> None:
         self.generator = generator
         self.fixed = fixed
@@ -112,6 +117,7 @@ class _OrthantEstimator(ScoreMatchingEstimator):
         self.target = target
         self.boundary = boundary
         self.boundary_eps = boundary_eps
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
@@ -132,7 +138,7 @@ class Exponential(_OrthantEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    fixed, ridge, target, boundary, boundary_eps
+    fixed, ridge, target, boundary, boundary_eps, check
         See :class:`Dirichlet`.
 
     Attributes
@@ -168,7 +174,7 @@ class Gamma(_OrthantEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    fixed, ridge, target, boundary, boundary_eps
+    fixed, ridge, target, boundary, boundary_eps, check
         See :class:`Dirichlet`.
 
     Attributes

@@ -1,10 +1,11 @@
 """From a solution to a result: covariance, tests, intervals, rankings."""
 
 from zfree.inference.boundary import BoundaryVerdict, boundary_orders, judge, required_decay
-from zfree.inference.combination import Combination, JTest, combine, j_test, stack
+from zfree.inference.combination import Combination, JTest, Stacked, combine, j_test, stack
 from zfree.inference.criterion import Target, weight_matrix
 from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
+from zfree.inference.goodness import GoodnessOfFit
 from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult, Parameters, WaldTest
 from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
@@ -17,11 +18,13 @@ __all__ = [
     "Combination",
     "FamilySearch",
     "FitResult",
+    "GoodnessOfFit",
     "JTest",
     "Parameters",
     "Ranking",
     "Search",
     "Selection",
+    "Stacked",
     "Summary",
     "Target",
     "Trial",

@@ -15,6 +15,7 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
+from zfree.inference.goodness import GoodnessOfFit
 from zfree.inference.selection import Selection
 from zfree.inference.summary import Block, Summary
 from zfree.models import Model
@@ -81,11 +82,13 @@ class FitResult:
     moments : Moments
         Γ_N and g_N, in the coordinates the model works in.
     notes : tuple of str
-        What a reader must know: rows dropped or moved, constraints that bind, inconsistency.
+        Trouble that a reader must know of: rows dropped or moved, constraints that bind, inconsistency, a misfit. Empty if all is well.
     selection : Selection or None
         Why this generator, when it was chosen from the data.
+    fit_check : GoodnessOfFit or None
+        Whether the data contradict the model; None if the check was not run.
     j_test : JTest or None
-        Goodness of fit, when more than one generator was looked at.
+        Whether the estimates of combined generators agree.
     combination : Combination or None
         How several generators were combined.
     """
@@ -103,6 +106,7 @@ class FitResult:
     working_covariance: Array
     notes: tuple[str, ...] = ()
     selection: Selection | None = None
+    fit_check: GoodnessOfFit | None = None
     j_test: JTest | None = None
     combination: Combination | None = None
 
@@ -226,6 +230,7 @@ class FitResult:
             ("free parameters", f"{int(self.free.sum())}"),
             ("Tr(Σ̂)", f"{self.total_variance:.4g}"),
             ("κ(Γ_N)", f"{self.condition_number:.4g}"),
+            *([("fit check", self.fit_check.verdict)] if self.fit_check else []),
             *([("J test", f"p = {self.j_test.p_value:.3g}")] if self.j_test else []),
         )
         return Summary(self.model.title, header, tuple(blocks), level, self.notes)

@@ -16,6 +16,7 @@ from zfree.samplers.draws import Draws
 from zfree.samplers.gaussian import gaussian_draws
 from zfree.samplers.langevin import sample_langevin
 
+LANGEVIN = "Langevin chains"
 TINY = 1e-300
 """Positive parts that underflow are raised to this: the domains are open."""
 
@@ -28,6 +29,8 @@ def sample_model(
     *,
     random_state: Seed = None,
     start: Array | None = None,
+    chains: int = 256,
+    steps: int = 1000,
 ) -> Draws:
     """Draw from a model at given parameters.
 
@@ -42,6 +45,8 @@ def sample_model(
     random_state : int, Generator or None
     start : ndarray of shape (m, d), optional
         Rows inside the domain to start chains from, data for example; otherwise they start dispersed.
+    chains, steps : int
+        Of the Langevin sampler: how many chains, and the steps of each that are thrown away and again that are kept.
 
     Returns
     -------
@@ -76,8 +81,10 @@ def sample_model(
     def log_density(X: Array) -> tuple[Array, Array]:
         return model.log_density(X, values), model.score(X, values)
 
-    found = sample_langevin(log_density, domain, n, start=start, random_state=rng)
-    return Draws(found.draws, False, "Langevin chains", found.rhat, found.effective_size)
+    found = sample_langevin(
+        log_density, domain, n, start=start, chains=chains, burn_in=steps, steps=steps, random_state=rng
+    )
+    return Draws(found.draws, False, LANGEVIN, found.rhat, found.effective_size)
 
 
 def check_number(n: Any) -> int:

@@ -1,0 +1,162 @@
+"""Does the model fit? The check that a fit with a chosen generator runs, and `check(X)` runs again with more draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import MethodType
+from typing import Any
+
+import numpy as np
+
+from zfree.arrays import Array, Seed
+from zfree.domains import Domain
+from zfree.errors import MisfitWarning, SpecificationError, ZfreeError, warn
+from zfree.inference import FitResult
+from zfree.inference.goodness import Estimated, GoodnessOfFit, Rows, goodness_of_fit, pool_size
+from zfree.inference.likelihood_root import Draw, Pool, Refusal
+from zfree.models import DirichletModel, GammaModel, Model, PairwiseModel
+from zfree.samplers import Draws, sample_model
+from zfree.samplers.model import LANGEVIN
+
+FEWEST_ROWS = 20
+"""Below it the distribution of the statistic is not the one it is referred to."""
+ROWS_PER_PARAMETER = 1.3
+"""Rows that are needed for each free parameter; with fewer, what is left to test is mostly rounding."""
+MORE_DRAWS = 5
+"""How many times more draws `check(X)` takes than a fit."""
+QUICK_CHAINS, QUICK_STEPS = 256, 100
+"""Langevin chains for the check of a fit, which start at the data. `check(X)` takes the sampler's own numbers."""
+FORGOTTEN = 5
+"""How many independent draws each of them must be worth: then it has forgotten its start, however short it is."""
+
+
+class OptionAndMethod:
+    """A name that is an option when it is set (``Gamma(check=False)``) and a method when it is called (``est.check(X)``).
+
+    The option lies in the dictionary of the instance, where scikit-learn keeps parameters; a lookup finds the method.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method, self.__doc__ = method, method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self._method if instance is None else MethodType(self._method, instance)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        vars(instance)[self._name] = value
+
+
+def wants_check(option: Any) -> bool:
+    """The option `check=`, which must be True or False."""
+    if not isinstance(option, bool | np.bool_):
+        raise SpecificationError(f"check must be True or False, got {option!r}; est.check(X) runs the check on a fit.")
+    return bool(option)
+
+
+def checked(result: FitResult, data: Rows) -> FitResult:
+    """The result with the verdict of a check; a warning and a note if the data contradict the model."""
+    rng = np.random.default_rng(content_seed(data))
+    found = check_fit(result, data, rng, pool_size(*data.X.shape), quick=True)
+    result = replace(result, fit_check=found)
+    if not found.alarms:
+        return result
+    note = (
+        f"{found.verdict}. Look for another model, outliers, or a domain that is too large or too small; result_.fit_check "
+        "has a p-value for every column."
+    )
+    warn(note, MisfitWarning)
+    return result.with_note(note)
+
+
+def check_fit(
+    result: FitResult, data: Rows, random_state: Seed | list[int], size: int, *, quick: bool = False
+) -> GoodnessOfFit:
+    """Compare rows with `size` draws of the fitted model, or say why not."""
+    n, n_free = len(data.X), int(result.free.sum())
+    if n < FEWEST_ROWS or n < ROWS_PER_PARAMETER * n_free:
+        reason = f"{n} rows are too few to test a model with {n_free} free parameters"
+        return GoodnessOfFit(reason=reason, n_rows=n)
+    model = result.model
+    draw = _drawer(model, result.domain, data.X, np.random.default_rng(random_state), quick)
+    estimate = Estimated(result.working_theta, result.working_covariance, result.free)
+    try:
+        found = goodness_of_fit(model, result.domain, estimate, data, draw, size=size)
+        if found.reason and (crude := _crude(model, data)) is not None:
+            # There is nothing to draw from at θ̂. The family may still be right, or wrong: start elsewhere.
+            start = np.where(result.free, crude, result.working_theta)
+            again = goodness_of_fit(model, result.domain, estimate, data, draw, size=size, start=start)
+            found = found if again.reason else again
+    except (
+        ZfreeError,
+        ValueError,
+        ArithmeticError,
+    ) as error:  # of functions of the user, at points they did not foresee
+        return GoodnessOfFit(reason=f"the comparison failed ({error})", n_rows=n)
+    return found
+
+
+def _drawer(model: Model, domain: Domain, X: Array, rng: np.random.Generator, quick: bool) -> Draw:
+    """Draws of the model at any θ; chains start where the last ones ended, the first ones at the data."""
+    start = X
+    effort = {"chains": QUICK_CHAINS, "steps": QUICK_STEPS} if quick else {}
+
+    def draw(theta: Array, n: int) -> Pool | Refusal:
+        nonlocal start
+        try:
+            found = sample_model(model, domain, theta, n, random_state=rng, start=start, **effort)
+        except ZfreeError as error:
+            return Refusal(str(error).rstrip("."))
+        if found.doubt and not (quick and _forgetful(found)):
+            return Refusal(f"its draws cannot be trusted: {found.doubt}")
+        if not found.exact:
+            start = found.draws
+        effective = n if found.effective_size is None else min(float(n), float(found.effective_size.min()))
+        return Pool(found.draws, effective)
+
+    return draw
+
+
+def _forgetful(found: Draws) -> bool:
+    """Split-R̂ of many short chains is far from one although they have mixed; what they are worth together tells."""
+    size = found.effective_size
+    return found.method == LANGEVIN and size is not None and float(size.min()) >= FORGOTTEN * QUICK_CHAINS
+
+
+def _crude(model: Model, data: Rows) -> Array | None:
+    """Parameters of a distribution somewhere near the data: moments, as if nothing were truncated."""
+    if isinstance(model, DirichletModel):
+        return np.ones(model.n_parameters)
+    mean = np.average(data.X, axis=0, weights=data.weight)
+    if isinstance(model, GammaModel):
+        return np.concatenate([np.ones(len(mean)), 1.0 / mean])
+    if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
+        variance = np.average((data.X - mean) ** 2, axis=0, weights=data.weight)
+        K = np.diag(1.0 / variance)
+        slope = [K @ (mean - model.center)] if model.linear else []
+        return np.concatenate([K[model.rows, model.cols], *slope])
+    return None
+
+
+def content_seed(data: Rows) -> list[int]:
+    """A seed that depends on the values, not on the order of the rows or the units of the columns.
+
+    A constant seed would make one error of the draws common to all data sets; this one is as good as a random one.
+    """
+    columns = data.X if data.weight is None else np.column_stack([data.X, data.weight])
+    largest = np.abs(columns).max(axis=0)
+    bits = (columns / np.where(largest > 0, largest, 1.0)).astype(np.float32).view(np.uint32).astype(np.uint64)
+    rows = np.zeros(len(bits), dtype=np.uint64)
+    for column in bits.T:
+        rows = _mixed(rows ^ column)
+    return [*data.X.shape, int(rows.sum(dtype=np.uint64))]
+
+
+def _mixed(x: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Spread every bit of x over all 64 (multiplication by an odd constant and shifts are invertible)."""
+    x = (x + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xD6E8FEB86659FD93)
+    x = (x ^ (x >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return x ^ (x >> np.uint64(29))
