@@ -60,7 +60,7 @@ def wants_check(option: Any) -> bool:
 def checked(result: FitResult, data: Rows) -> FitResult:
     """The result with the verdict of a check; a warning and a note if the data contradict the model."""
     rng = np.random.default_rng(content_seed(data))
-    found = check_fit(result, data, rng, pool_size(*data.X.shape), quick=True)
+    found = check_fit(result, data, rng, pool_size(len(data.X), data.X.shape[1], int(result.free.sum())), quick=True)
     result = replace(result, fit_check=found)
     if not found.alarms:
         return result

@@ -51,7 +51,7 @@ class AnswersDoubts(BaseEstimator):
         GoodnessOfFit
         """
         rows: Rows = self._reread(X, sample_weight).rows
-        size = MORE_DRAWS * pool_size(*rows.X.shape)
+        size = MORE_DRAWS * pool_size(len(rows.X), rows.X.shape[1], int(self.result_.free.sum()))
         return check_fit(self.result_, rows, content_seed(rows) if random_state is None else random_state, size)
 
     def j_test(self, X: Any, sample_weight: Any = None) -> JTest:

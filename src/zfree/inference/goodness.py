@@ -24,7 +24,7 @@ import numpy as np
 from zfree.arrays import Array, Mask, row_chunks
 from zfree.domains import Domain
 from zfree.inference.indicators import DEPENDENCE, LOG_DENSITY, Indicators, n_indicators
-from zfree.inference.likelihood_root import Draw, Pool, Refusal, Root, likelihood_root, pseudo_solve
+from zfree.inference.likelihood_root import Draw, Pool, Refusal, Root, likelihood_root, regular_solve, worth
 from zfree.inference.rounding import Grid, find_grid
 from zfree.inference.weighted_chi2 import upper_tail
 from zfree.models import Model
@@ -33,9 +33,9 @@ ALARM = 0.001
 """The p-value below which a fit warns."""
 DOUBT = 0.05
 """The p-value below which the verdict names the part that fits worst."""
-POOL_DOUBLES = 3_000_000
-"""Indicators of all draws together, at most."""
-FEWEST_DRAWS, MOST_DRAWS = 4000, 20_000
+PRODUCTS = 500_000_000
+"""Multiplications that a matrix of second moments over the draws may cost."""
+FEW_DRAWS, FEWEST_DRAWS, MOST_DRAWS = 1000, 4000, 20_000
 DIGITS = 6
 """Of a p-value: far more than the draws support, few enough that the order of the rows does not show."""
 
@@ -124,10 +124,14 @@ class Rows(NamedTuple):
     columns: tuple[str, ...]
 
 
-def pool_size(n: int, d: int) -> int:
-    """How many draws `n` rows of `d` columns are compared with: a rule of the sizes alone, so that every machine has one answer."""
-    most = min(MOST_DRAWS, POOL_DOUBLES // n_indicators(d))
-    return max(1000, min(max(10 * n, FEWEST_DRAWS), most))
+def pool_size(n: int, d: int, r: int) -> int:
+    """How many draws `n` rows of `d` columns and `r` parameters are compared with.
+
+    A rule of the sizes alone, so that every machine has one answer: ten for every row, unless products of the indicators and the
+    statistics would cost more than :data:`PRODUCTS`.
+    """
+    most = min(MOST_DRAWS, PRODUCTS // (n_indicators(d) + r) ** 2)
+    return max(min(max(10 * n, FEWEST_DRAWS), most), 3 * r, FEW_DRAWS)
 
 
 def goodness_of_fit(
@@ -198,19 +202,19 @@ def _compare(
     z, gap = (t - centre) / spread, (target - centre) / spread
     phi -= mean
     information = (z * w[:, None]).T @ z
-    B = pseudo_solve(information, (z * w[:, None]).T @ phi)
+    B = regular_solve(information, (z * w[:, None]).T @ phi)
     phi -= z @ B
-    # Draws worth `worth` independent ones; B was fitted to them, which takes r directions away.
-    worth, r = root.pool.effective / (m * float(w @ w)), len(gap)
-    covariance = (phi * w[:, None]).T @ phi * (worth / max(worth - r, 0.5 * worth))
+    # B was fitted to the draws, which takes r directions away.
+    draws, r = root.pool.effective * worth(w), len(gap)
+    covariance = (phi * w[:, None]).T @ phi * (draws / max(draws - r, 0.5 * draws))
     if data.weight is None:
         own, R = covariance / n, _mean(data, features, phi.shape[1]) - mean - gap @ B
     else:
         own, R = _weighted(data, features, statistics, mean, centre, spread, B)
-    far = float(gap @ pseudo_solve(information, gap))
-    covariance = own + covariance * (1.0 + far) / worth
+    far = float(gap @ regular_solve(information, gap))
+    covariance = own + covariance * (1.0 + far) / draws
     parts = {name: _p_value(R[part], covariance[np.ix_(part, part)]) for name, part in features.parts.items()}
-    distance, error = _distance(estimate, root.theta, information, spread, worth, _rows_worth(data))
+    distance, error = _distance(estimate, root.theta, information, spread, draws, _rows_worth(data))
     return GoodnessOfFit(
         p_value=_p_value(R, covariance),
         by_column=MappingProxyType(parts),
@@ -222,17 +226,17 @@ def _compare(
 
 
 def _distance(
-    estimate: Estimated, root: Array, information: Array, spread: Array, worth: float, rows: float
+    estimate: Estimated, root: Array, information: Array, spread: Array, draws: float, rows: float
 ) -> tuple[float, float]:
     """Between θ̂ and the root, beyond the noise of the draws, and that noise."""
     r = max(len(spread), 1)
     off = (estimate.theta - root)[estimate.free] * spread
-    inverse = pseudo_solve(information, np.eye(len(spread)))
+    inverse = regular_solve(information, np.eye(len(spread)))
     covariance = estimate.covariance[np.ix_(estimate.free, estimate.free)] * np.multiply.outer(spread, spread)
     if not np.isfinite(covariance).all():
         covariance = inverse / rows
-    noise = float(np.sum(pseudo_solve(covariance, inverse) * np.eye(len(spread)))) / (r * worth)
-    square = float(off @ pseudo_solve(covariance, off)) / r
+    noise = float(np.sum(regular_solve(covariance, inverse) * np.eye(len(spread)))) / (r * draws)
+    square = float(off @ regular_solve(covariance, off)) / r
     return float(np.sqrt(max(square - noise, 0.0))), float(np.sqrt(noise))
 
 

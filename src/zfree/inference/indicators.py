@@ -11,9 +11,8 @@ from zfree.arrays import Array, Index
 from zfree.models import Model
 
 LOG_DENSITY, DEPENDENCE = "log-density", "dependence"
-LEVELS, FEW_LEVELS = 15, 7
-"""Quantiles of each column; fewer where there are more than :data:`MANY_COLUMNS`. Odd, so that one is the median."""
-MANY_COLUMNS = 12
+LEVELS = ((12, 15), (30, 7), (np.inf, 3))
+"""Quantiles of each column: 15 up to 12 columns, fewer where there are more. Odd numbers, so that one is the median."""
 MOST_PAIRS = 66
 """Pairs of columns whose signs are compared, at most."""
 
@@ -73,7 +72,7 @@ class Indicators:
 
 
 def _levels(d: int) -> int:
-    return LEVELS if d <= MANY_COLUMNS else FEW_LEVELS
+    return next(levels for most, levels in LEVELS if d <= most)
 
 
 def _n_pairs(d: int) -> int:

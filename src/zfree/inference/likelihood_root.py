@@ -16,13 +16,16 @@ from zfree.arrays import Array, Mask
 
 MOST_ROUNDS = 25
 """Pools that are drawn on the way, at most."""
-NEWTON_STEPS = 30
-KEPT = 0.5
-"""Share of a pool's effective number that its weights must leave."""
+NEWTON_STEPS = 40
+EXACT, ALMOST, NOISE = 1e-6, 1e-2, 1.5
+"""Squared gap between the means of t, per parameter and in units of the noise of the draws: when to stop, when what was found will
+do, and when θ cannot be told from the root to begin with."""
+KEPT, NEAR = 0.5, 0.8
+"""Share of a pool's draws that weighted ones must be worth: on the way, and for the pool to be the last one."""
 SMALL_POOL = 2000
 """Draws of a pool on the way; only the last one is larger."""
 SINGULAR = 1e-10
-"""Eigenvalues of the correlation matrix of t below this share of the largest: directions that t does not have."""
+"""Added to the diagonal of a correlation matrix of t."""
 
 
 class Pool(NamedTuple):
@@ -71,31 +74,37 @@ class Tilt(NamedTuple):
 
 
 def tilt(t: Array, target: Array) -> Tilt:
-    """Newton's method on a pool: the change of θ at which the weighted mean of `t` (m, r) is `target`, or as far as it goes."""
-    m = len(t)
+    """Newton's method on a pool: the change of θ at which the weighted mean of `t` (m, r) is `target`, or as far as it goes.
+
+    The Hessian is that of the pool without weights: the steps are small where a pool can follow them, and one factorisation serves.
+    """
+    m, r = t.shape
     centre, spread = t.mean(axis=0), t.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
     z, goal = (t - centre) / spread, (target - centre) / spread
-    step, weights = np.zeros(z.shape[1]), np.full(m, 1.0 / m)
+    inverse = regular_solve(z.T @ z / m, np.eye(r))
+    step, weights, gap = np.zeros(r), np.full(m, 1.0 / m), goal
+    if (m - r) * float(gap @ inverse @ gap) < NOISE * r:  # m − r: the inverse of r estimated variances is too large
+        return Tilt(step, weights, True)
     for _ in range(NEWTON_STEPS):
-        mean = weights @ z
-        gap = goal - mean
-        direction = pseudo_solve((z * weights[:, None]).T @ z - np.multiply.outer(mean, mean), gap)
-        if m * float(gap @ direction) < 1e-6:  # far below the noise of the draws
+        direction = inverse @ gap
+        if m * float(gap @ direction) < EXACT * r:
             return Tilt(step / spread, weights, True)
-        size = 1.0
-        while size > 1e-3:
-            trial = step + size * direction
-            tried = _weights(z @ trial)
-            if float(tried @ tried) * m * KEPT < 1.0:
-                break
-            size *= 0.5
-        else:
+        fraction = _allowed(z @ step, z @ direction)
+        if fraction == 0.0:
             break
-        step, weights = trial, tried
-        if size < 1.0 and float(weights @ weights) * m * KEPT > 0.9:
-            break  # all that the pool allows
-    return Tilt(step / spread, weights, False)
+        step = step + fraction * direction
+        weights = _weights(z @ step)
+        gap = goal - weights @ z
+    return Tilt(step / spread, weights, m * float(gap @ inverse @ gap) < ALMOST * r)
+
+
+def _allowed(exponent: Array, direction: Array) -> float:
+    """The largest of 1, ½, ¼, … of a direction at which the weights are worth enough draws; 0 if none is."""
+    for halvings in range(8):
+        if worth(_weights(exponent + 0.5**halvings * direction)) >= KEPT:
+            return float(0.5**halvings)
+    return 0.0
 
 
 def likelihood_root(
@@ -115,22 +124,20 @@ def likelihood_root(
     draw : callable
     size : int
     """
-    small = min(size, SMALL_POOL)
-    pool = draw(theta, small)
+    pool = draw(theta, size)
     if isinstance(pool, Refusal):
         return pool
+    change = tilt(statistics(pool.rows), target)
+    whole, small = True, min(size, SMALL_POOL)
     for _ in range(MOST_ROUNDS):
-        change = tilt(statistics(pool.rows), target)
-        moved = _move(theta, free, change.step, draw, size if change.reached else small)
+        if change.reached and whole and worth(change.weights) > NEAR:
+            break
+        whole = change.reached
+        moved = _move(theta, free, change.step, draw, size if whole else small)
         if moved is None:
             break  # the edge of the parameters
         theta, pool = moved
-        if change.reached:
-            break
-    if len(pool.rows) < size:
-        again = draw(theta, size)
-        pool = pool if isinstance(again, Refusal) else again
-    change = tilt(statistics(pool.rows), target)
+        change = tilt(statistics(pool.rows), target)
     theta = theta.copy()
     theta[free] += change.step
     return Root(theta, change.reached, pool, change.weights)
@@ -147,12 +154,14 @@ def _move(theta: Array, free: Mask, step: Array, draw: Draw, size: int) -> tuple
     return None
 
 
-def pseudo_solve(matrix: Array, right: Array) -> Array:
-    """Least-squares solution with a symmetric matrix, directions that it does not have left alone."""
-    values, vectors = np.linalg.eigh(matrix)
-    kept = values > SINGULAR * max(values[-1], 0.0)
-    inside = vectors[:, kept]
-    return np.asarray(inside @ ((inside.T @ right).T / values[kept]).T, dtype=np.float64)
+def regular_solve(matrix: Array, right: Array) -> Array:
+    """Solution with a correlation matrix; statistics that are combinations of others share what they have in common."""
+    return np.asarray(np.linalg.solve(matrix + SINGULAR * np.eye(len(matrix)), right), dtype=np.float64)
+
+
+def worth(weights: Array) -> float:
+    """The share of a pool's draws that weighted ones are worth."""
+    return 1.0 / (len(weights) * float(weights @ weights))
 
 
 def _weights(exponent: Array) -> Array:
