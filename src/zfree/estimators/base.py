@@ -20,7 +20,7 @@ from zfree.errors import (
     warn,
 )
 from zfree.estimators.boundary import keep_inside
-from zfree.estimators.checking import checked, wants_check
+from zfree.estimators.checking import checked, wants_check, with_bound_note
 from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator
 from zfree.estimators.combined import combined_estimate
 from zfree.estimators.doubts import AnswersDoubts
@@ -129,7 +129,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
                 else:
                     result = self._estimate(problem, restriction, notes)
             result = self._remark_on_estimate(self._remark_on_boundary(result, problem, restriction), data.X)
-        result = replace(result, selection=selection)
+        result = with_bound_note(replace(result, selection=selection))
         self.result_ = checked(result, data.rows) if check and selection is not None else result
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)

@@ -13,7 +13,7 @@ from zfree.inference import FitResult, JTest, Search, Stacked, Target, as_result
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
-DISAGREEMENT, HEAVY_TAILED_DISAGREEMENT = 1e-3, 1e-6
+DISAGREEMENT, HEAVY_TAILED_DISAGREEMENT = 1e-4, 1e-6
 """p-values of the J test below which combined estimates are said to disagree."""
 
 

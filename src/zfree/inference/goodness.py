@@ -14,8 +14,8 @@ The same projection is that of Khmaladze (1981); what is tested is the family, n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -67,7 +67,7 @@ class GoodnessOfFit:
     """
 
     p_value: float = float("nan")
-    by_column: MappingProxyType[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    parts: tuple[tuple[str, float], ...] = ()
     distance: float = float("nan")
     distance_error: float = float("nan")
     n_rows: int = 0
@@ -76,9 +76,14 @@ class GoodnessOfFit:
     remark: str = ""
 
     @property
+    def by_column(self) -> Mapping[str, float]:
+        """p-values of the parts, by name."""
+        return MappingProxyType(dict(self.parts))
+
+    @property
     def worst(self) -> str:
         """The part with the smallest p-value; empty when it was not checked."""
-        return min(self.by_column, key=self.by_column.__getitem__) if self.by_column else ""
+        return min(self.parts, key=lambda part: part[1])[0] if self.parts else ""
 
     @property
     def alarms(self) -> bool:
@@ -213,11 +218,17 @@ def _compare(
         own, R = _weighted(data, features, statistics, mean, centre, spread, B)
     far = float(gap @ regular_solve(information, gap))
     covariance = own + covariance * (1.0 + far) / draws
-    parts = {name: _p_value(R[part], covariance[np.ix_(part, part)]) for name, part in features.parts.items()}
+    parts, scale = [], np.ones(len(R))
+    for name, part in features.parts.items():
+        block = covariance[np.ix_(part, part)]
+        parts.append((name, _p_value(R[part], block)))
+        # What the projection leaves of a part differs from part to part: in the sum each has the same standard deviation.
+        scale[part] = max(float(np.sum(block**2)), np.finfo(float).tiny) ** -0.25
+    R, covariance = scale * R, np.multiply.outer(scale, scale) * covariance
     distance, error = _distance(estimate, root.theta, information, spread, draws, _rows_worth(data))
     return GoodnessOfFit(
         p_value=_p_value(R, covariance),
-        by_column=MappingProxyType(parts),
+        parts=tuple(parts),
         distance=_rounded(distance),
         distance_error=_rounded(error),
         n_rows=n,

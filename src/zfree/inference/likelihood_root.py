@@ -16,7 +16,7 @@ from zfree.arrays import Array, Mask
 
 MOST_ROUNDS = 25
 """Pools that are drawn on the way, at most."""
-NEWTON_STEPS = 40
+NEWTON_STEPS, HALVINGS = 40, 8
 EXACT, ALMOST, NOISE = 1e-6, 1e-2, 1.5
 """Squared gap between the means of t, per parameter and in units of the noise of the draws: when to stop, when what was found will
 do, and when θ cannot be told from the root to begin with."""
@@ -100,10 +100,12 @@ def tilt(t: Array, target: Array) -> Tilt:
 
 
 def _allowed(exponent: Array, direction: Array) -> float:
-    """The largest of 1, ½, ¼, … of a direction at which the weights are worth enough draws; 0 if none is."""
-    for halvings in range(8):
-        if worth(_weights(exponent + 0.5**halvings * direction)) >= KEPT:
-            return float(0.5**halvings)
+    """How much of a direction the weights can follow and still be worth enough draws; 0 if they cannot."""
+    fraction = 1.0 / max(1.0, float(direction.std()))  # normal exponents with this deviation are worth e⁻¹ of the draws
+    for _ in range(HALVINGS):
+        if worth(_weights(exponent + fraction * direction)) >= KEPT:
+            return fraction
+        fraction *= 0.5
     return 0.0
 
 
@@ -138,6 +140,8 @@ def likelihood_root(
             break  # the edge of the parameters
         theta, pool = moved
         change = tilt(statistics(pool.rows), target)
+    if not whole and isinstance(again := draw(theta, size), Pool):
+        pool, change = again, tilt(statistics(again.rows), target)
     theta = theta.copy()
     theta[free] += change.step
     return Root(theta, change.reached, pool, change.weights)

@@ -28,7 +28,7 @@ def upper_tail(value: float, weights: Array) -> float:
         λ, none negative beyond rounding.
     """
     largest = float(weights.max(initial=0.0))
-    if not value > 0.0:
+    if not value > NEGLIGIBLE * largest:
         return 1.0
     if largest <= 0.0:
         return 0.0  # the sum is zero for certain
@@ -41,6 +41,6 @@ def upper_tail(value: float, weights: Array) -> float:
     w = float(np.sign(s)) * np.sqrt(max(2.0 * (s * t - cumulant), 0.0))
     if abs(w) < NEAR_MEAN:
         skewness = 8.0 * np.sum(rate**3) / (2.0 * np.sum(rate**2)) ** 1.5
-        return float(0.5 - skewness / (6.0 * np.sqrt(2.0 * np.pi)))
+        return float(ndtr(-(w + skewness / 6.0)))
     v = s * np.sqrt(2.0 * float(np.sum((rate / (1.0 - 2.0 * rate * s)) ** 2)))
     return float(ndtr(-(w + np.log(v / w) / w)))
