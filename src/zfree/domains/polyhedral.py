@@ -63,13 +63,13 @@ class Polyhedral(Domain):
 
     def chord(self, X: Array, v: Array) -> Sections:
         rate = self.inequalities[0] @ v  # moving by t changes slack k to s_k − t rate_k
-        below, above = np.full(len(X), np.inf), np.full(len(X), np.inf)
+        (hit,) = np.nonzero(rate)
+        if not hit.size:
+            return Sections(np.full(len(X), np.inf), np.full(len(X), np.inf))
         slacks = self.slacks(X)
-        for side, stopping in ((below, rate < 0), (above, rate > 0)):
-            (hit,) = np.nonzero(stopping)
-            if hit.size:
-                np.min(slacks[:, hit] / np.abs(rate[hit]), axis=1, out=side)
-        return Sections(below, above)
+        speed = rate[hit] / (slacks if hit.size == rate.size else slacks[:, hit])
+        with np.errstate(divide="ignore"):
+            return Sections(1.0 / np.maximum(-speed.min(axis=1), 0.0), 1.0 / np.maximum(speed.max(axis=1), 0.0))
 
     @cached_property
     def _free_directions(self) -> Array:

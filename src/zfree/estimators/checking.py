@@ -14,10 +14,11 @@ from zfree.domains import Domain
 from zfree.errors import MisfitWarning, SpecificationError, ZfreeError, warn
 from zfree.inference import FitResult
 from zfree.inference.goodness import Estimated, GoodnessOfFit, Rows, goodness_of_fit, pool_size
+from zfree.inference.indicators import n_indicators
 from zfree.inference.likelihood_root import Draw, Pool, Refusal
-from zfree.models import DirichletModel, GammaModel, Model, PairwiseModel
-from zfree.samplers import Draws, sample_model
-from zfree.samplers.model import LANGEVIN
+from zfree.models import DirichletModel, GammaModel, Model, PairwiseModel, SeparableModel
+from zfree.samplers import sample_model
+from zfree.threads import blas_threads_for
 
 FEWEST_ROWS = 20
 """Below it the distribution of the statistic is not the one it is referred to."""
@@ -25,12 +26,10 @@ ROWS_PER_PARAMETER = 1.3
 """Rows that are needed for each free parameter; with fewer, what is left to test is mostly rounding."""
 MORE_DRAWS = 5
 """How many times more draws `check(X)` takes than a fit."""
-QUICK_CHAINS, QUICK_STEPS = 256, 100
-"""Langevin chains for the check of a fit, which start at the data. `check(X)` takes the sampler's own numbers."""
+CHAIN_DRAWS = 2500
+"""Draws for the check of a fit, at most, where they are states of slice chains."""
 SHARE_MARGIN, SHARE_ERROR = 0.2, 1.7
 """Logarithm of a share of the bound that is let pass, and its error times √N."""
-FORGOTTEN = 5
-"""How many independent draws each of them must be worth: then it has forgotten its start, however short it is."""
 
 
 class OptionAndMethod:
@@ -62,7 +61,8 @@ def wants_check(option: Any) -> bool:
 def checked(result: FitResult, data: Rows) -> FitResult:
     """The result with the verdict of a check; a warning and a note if the data contradict the model."""
     rng = np.random.default_rng(content_seed(data))
-    found = check_fit(result, data, rng, pool_size(len(data.X), data.X.shape[1], int(result.free.sum())), quick=True)
+    size = pool_size(len(data.X), data.X.shape[1], int(result.free.sum()))
+    found = check_fit(result, data, rng, size if _at_once(result.model) else min(size, CHAIN_DRAWS), quick=True)
     result = replace(result, fit_check=found)
     if not found.alarms:
         return result
@@ -105,12 +105,13 @@ def check_fit(
     draw = _drawer(model, result.domain, data.X, np.random.default_rng(random_state), quick)
     estimate = Estimated(result.working_theta, result.working_covariance, result.free)
     try:
-        found = goodness_of_fit(model, result.domain, estimate, data, draw, size=size)
-        if found.reason and (crude := _crude(model, data)) is not None:
-            # There is nothing to draw from at θ̂. The family may still be right, or wrong: start elsewhere.
-            start = np.where(result.free, crude, result.working_theta)
-            again = goodness_of_fit(model, result.domain, estimate, data, draw, size=size, start=start)
-            found = found if again.reason else again
+        with blas_threads_for(n_indicators(data.X.shape[1]) + n_free):
+            found = goodness_of_fit(model, result.domain, estimate, data, draw, size=size)
+            if found.reason and (crude := _crude(model, data)) is not None:
+                # There is nothing to draw from at θ̂. The family may still be right, or wrong: start elsewhere.
+                start = np.where(result.free, crude, result.working_theta)
+                again = goodness_of_fit(model, result.domain, estimate, data, draw, size=size, start=start)
+                found = found if again.reason else again
     except (
         ZfreeError,
         ValueError,
@@ -120,18 +121,22 @@ def check_fit(
     return found
 
 
+def _at_once(model: Model) -> bool:
+    """Whether draws of the model cost little: textbook families and Gaussians do."""
+    return isinstance(model, SeparableModel) or (isinstance(model, PairwiseModel) and model.a == model.b in (0.0, 1.0))
+
+
 def _drawer(model: Model, domain: Domain, X: Array, rng: np.random.Generator, quick: bool) -> Draw:
     """Draws of the model at any θ; chains start where the last ones ended, the first ones at the data."""
     start = X
-    effort = {"chains": QUICK_CHAINS, "steps": QUICK_STEPS} if quick else {}
 
     def draw(theta: Array, n: int) -> Pool | Refusal:
         nonlocal start
         try:
-            found = sample_model(model, domain, theta, n, random_state=rng, start=start, **effort)
+            found = sample_model(model, domain, theta, n, random_state=rng, start=start, quick=quick)
         except ZfreeError as error:
             return Refusal(str(error).rstrip("."))
-        if found.doubt and not (quick and _forgetful(found)):
+        if found.doubt:
             return Refusal(f"its draws cannot be trusted: {found.doubt}")
         if not found.exact:
             start = found.draws
@@ -139,12 +144,6 @@ def _drawer(model: Model, domain: Domain, X: Array, rng: np.random.Generator, qu
         return Pool(found.draws, effective)
 
     return draw
-
-
-def _forgetful(found: Draws) -> bool:
-    """Split-R̂ of many short chains is far from one although they have mixed; what they are worth together tells."""
-    size = found.effective_size
-    return found.method == LANGEVIN and size is not None and float(size.min()) >= FORGOTTEN * QUICK_CHAINS
 
 
 def _crude(model: Model, data: Rows) -> Array | None:

@@ -109,7 +109,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
             f"the smallest is {values[0]:.4g}); {verdict}. Pass positive_definite=True for the best positive-definite K."
         )
         warn(note, NotPositiveDefiniteWarning)
-        return result.with_note(note)
+        return result.with_remark(note) if normalisable else result.with_note(note)
 
     def _learn(self, result: FitResult) -> None:
         model = result.model

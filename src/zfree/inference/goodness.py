@@ -36,6 +36,8 @@ DOUBT = 0.05
 PRODUCTS = 500_000_000
 """Multiplications that a matrix of second moments over the draws may cost."""
 FEW_DRAWS, FEWEST_DRAWS, MOST_DRAWS = 1000, 4000, 20_000
+FAINT = 0.01
+"""Parts with less than this share of the largest standard deviation are left as faint as they are."""
 DIGITS = 6
 """Of a p-value: far more than the draws support, few enough that the order of the rows does not show."""
 
@@ -218,12 +220,13 @@ def _compare(
         own, R = _weighted(data, features, statistics, mean, centre, spread, B)
     far = float(gap @ regular_solve(information, gap))
     covariance = own + covariance * (1.0 + far) / draws
-    parts, scale = [], np.ones(len(R))
+    parts, spreads = [], np.ones(len(R))
     for name, part in features.parts.items():
         block = covariance[np.ix_(part, part)]
         parts.append((name, _p_value(R[part], block)))
-        # What the projection leaves of a part differs from part to part: in the sum each has the same standard deviation.
-        scale[part] = max(float(np.sum(block**2)), np.finfo(float).tiny) ** -0.25
+        spreads[part] = np.sqrt(np.sum(block**2))
+    # What the projection leaves of a part differs from part to part: in the sum each has the same standard deviation.
+    scale = np.maximum(spreads, FAINT * spreads.max()) ** -0.5
     R, covariance = scale * R, np.multiply.outer(scale, scale) * covariance
     distance, error = _distance(estimate, root.theta, information, spread, draws, _rows_worth(data))
     return GoodnessOfFit(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zfree.arrays import Array, Index
+from zfree.arrays import Array, Index, Mask
 from zfree.models import Model
 
 LOG_DENSITY, DEPENDENCE = "log-density", "dependence"
@@ -16,9 +16,12 @@ LEVELS = ((12, 15), (30, 7), (np.inf, 3))
 MOST_PAIRS = 66
 """Pairs of columns whose signs are compared, at most."""
 
+LOOSE = 0.1
+"""Variance that the product of two signs must have to be compared."""
+
 
 def n_indicators(d: int) -> int:
-    """How many numbers are kept of a row with `d` columns."""
+    """How many numbers are kept of a row with `d` columns, at most."""
     return _levels(d) * (d + 1) + _n_pairs(d)
 
 
@@ -48,6 +51,7 @@ class Indicators:
         u = (np.arange(L) + 0.5) / L
         first, second = np.triu_indices(d, 1)
         kept = np.unique(np.linspace(0, max(len(first) - 1, 0), _n_pairs(d)).round().astype(int))
+        kept = kept[_loose(draws, weights, first[kept], second[kept])]
         names = [*columns, _unlike(LOG_DENSITY, columns), _unlike(DEPENDENCE, columns)]
         ends = [*range(0, L * (d + 1) + 1, L), L * (d + 1) + len(kept)]
         parts = {name: np.arange(ends[k], ends[k + 1]) for k, name in enumerate(names) if ends[k + 1] > ends[k]}
@@ -59,7 +63,7 @@ class Indicators:
         return cls(model, theta, cuts, variance, (first[kept], second[kept]), parts)
 
     def __call__(self, X: Array) -> Array:
-        """φ of every row, shape (N, :func:`n_indicators`)."""
+        """φ of every row, one column for each."""
         values = np.column_stack([X, self.model.log_density(X, self.theta)])
         below = values[:, :, None] <= self.cuts
         L = self.cuts.shape[1]
@@ -69,6 +73,13 @@ class Indicators:
             return np.asarray(indicators, dtype=np.float64)
         signs = np.where(below[:, :-1, L // 2], -1.0, 1.0)
         return np.concatenate([indicators, signs[:, first] * signs[:, second] / np.sqrt(len(first))], axis=1)
+
+
+def _loose(draws: Array, weights: Array, first: Index, second: Index) -> Mask:
+    """Pairs whose signs leave each other some freedom: the two parts of a composition do not."""
+    signs = np.where(draws <= np.median(draws, axis=0), -1.0, 1.0)
+    together = np.einsum("n,nk,nk->k", weights, signs[:, first], signs[:, second])
+    return np.asarray(1.0 - together**2 > LOOSE)
 
 
 def _levels(d: int) -> int:

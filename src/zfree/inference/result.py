@@ -83,6 +83,8 @@ class FitResult:
         Γ_N and g_N, in the coordinates the model works in.
     notes : tuple of str
         Trouble that a reader must know of: rows dropped or moved, constraints that bind, inconsistency, a misfit. Empty if all is well.
+    remarks : tuple of str
+        What is worth knowing and no trouble; the summary shows them too.
     selection : Selection or None
         Why this generator, when it was chosen from the data.
     fit_check : GoodnessOfFit or None
@@ -105,6 +107,7 @@ class FitResult:
     working_theta: Array
     working_covariance: Array
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     selection: Selection | None = None
     fit_check: GoodnessOfFit | None = None
     j_test: JTest | None = None
@@ -233,7 +236,7 @@ class FitResult:
             *([("fit check", self.fit_check.verdict)] if self.fit_check else []),
             *([("J test", f"p = {self.j_test.p_value:.3g}")] if self.j_test else []),
         )
-        return Summary(self.model.title, header, tuple(blocks), level, self.notes)
+        return Summary(self.model.title, header, tuple(blocks), level, self.notes, self.remarks)
 
     def _describe_generator(self) -> str:
         if self.combination is not None:
@@ -244,8 +247,12 @@ class FitResult:
         return repr(self.generator) + (" (chosen from the data)" if chosen else "")
 
     def with_note(self, note: str) -> FitResult:
-        """The same result with one more remark."""
+        """The same result with one more trouble to know of."""
         return replace(self, notes=(*self.notes, note))
+
+    def with_remark(self, remark: str) -> FitResult:
+        """The same result with one more thing worth knowing."""
+        return replace(self, remarks=(*self.remarks, remark))
 
     def __repr__(self) -> str:
         return (

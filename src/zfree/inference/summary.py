@@ -36,6 +36,11 @@ class Summary:
     blocks: tuple[Block, ...]
     level: float
     notes: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+
+    def _lines(self) -> list[str]:
+        """What stands below the table."""
+        return [f"note: {note}" for note in self.notes] + [f"remark: {remark}" for remark in self.remarks]
 
     def _columns(self) -> tuple[str, ...]:
         low, high = 50 * (1 - self.level), 50 * (1 + self.level)
@@ -72,7 +77,7 @@ class Summary:
             out += ["-" * total, line((title, *columns[1:])), "-" * total]
             out += [line(row) for row in rows]
         out.append("=" * total)
-        out += [f"note: {note}" for note in self.notes]
+        out += self._lines()
         return "\n".join(out)
 
     __repr__ = __str__
@@ -103,5 +108,5 @@ class Summary:
                 "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in self._cells(block)
             )
             body += f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
-        notes = "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{html.escape(line)}</p>" for line in self._lines())
         return f"<h4>{html.escape(self.title)}</h4><table>{head}</table>{body}{notes}"

@@ -37,7 +37,9 @@ def quadratic(K: Array, recession: Array | None) -> Normalisable:
         edge = 1e-12 * (float(np.abs(K).max()) or 1.0)
         if is_normalisable(K + edge * np.eye(len(K)), recession) is not False:
             return Normalisable(None)
-        return Normalisable(False, "vᵀKv is negative along a direction v in which the domain is unbounded")
+        return Normalisable(
+            False, "vᵀKv < 0 along a direction v in which the domain is unbounded (positive_definite=True prevents it)"
+        )
     return Normalisable(holds)
 
 

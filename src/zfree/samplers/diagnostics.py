@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import ndtri
 
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
@@ -49,6 +50,16 @@ def effective_size(states: Array) -> Array:
     time = -1.0 + 2.0 * monotone.sum(axis=0)
     size = n * m / np.maximum(time, 1.0 / np.log10(max(n * m, 10)))
     return np.where(total > 0, size, float(n * m))
+
+
+def rank_normal(states: Array) -> Array:
+    """Normal scores of the ranks of each coordinate, so that tails without a variance are judged like any (Vehtari et al. 2021)."""
+    steps, chains, d = states.shape
+    order = states.reshape(-1, d).argsort(axis=0, kind="stable")
+    scores = ndtri((np.arange(1.0, steps * chains + 1) - 0.375) / (steps * chains + 0.25))
+    out = np.empty((steps * chains, d))
+    np.put_along_axis(out, order, np.broadcast_to(scores[:, None], order.shape), axis=0)
+    return out.reshape(states.shape)
 
 
 def _halves(states: Array) -> Array:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.errors import SamplingWarning, warn
+from zfree.domains import Domain
+from zfree.errors import ImproperDensityError, SamplingWarning, SpecificationError, warn
+from zfree.models import Normalisable
 
 LARGEST_RHAT = 1.05
 """Split-R̂ above which chains have not mixed. With hundreds of short chains noise alone reaches 1.02."""
@@ -28,6 +32,8 @@ class Draws:
         Split-R̂ and effective sample size of the chains, one per coordinate that they move in; None for exact draws.
     method : str
         How they were made.
+    remark : str
+        What else speaks against them; empty as a rule.
     """
 
     draws: Array
@@ -35,17 +41,18 @@ class Draws:
     method: str
     rhat: Array | None = None
     effective_size: Array | None = None
+    remark: str = ""
 
     @property
     def doubt(self) -> str:
         """Why the draws cannot be trusted; empty when they can."""
         if self.rhat is None or self.effective_size is None:
-            return ""
+            return self.remark
         worst, fewest = int(np.argmax(self.rhat)), int(np.argmin(self.effective_size))
         rhat, size = float(self.rhat[worst]), float(self.effective_size[fewest])
         needed = min(len(self.draws), SMALLEST_SIZE)
         if rhat <= LARGEST_RHAT and size >= needed:
-            return ""
+            return self.remark
         return (
             f"the chains have not mixed ({self.method}): the largest split-R̂ is {rhat:.3g} (coordinate {worst}, at most "
             f"{LARGEST_RHAT:g} can be trusted), the smallest effective size {size:.0f} (coordinate {fewest}, at least {needed})"
@@ -63,4 +70,24 @@ class Draws:
         return (
             f"{len(self.draws)} draws ({self.method}); largest split-R̂ {self.rhat.max():.3f}, smallest effective size "
             f"{self.effective_size.min():.0f}"
+        )
+
+
+def check_number(n: Any) -> int:
+    """How many draws, as an int ≥ 1."""
+    try:
+        number = operator.index(n)
+    except TypeError:
+        number = 0
+    if number < 1 or isinstance(n, bool):
+        raise SpecificationError(f"n, the number of draws, must be an integer ≥ 1, got {n!r}.")
+    return number
+
+
+def refuse_improper(verdict: Normalisable, domain: Domain) -> None:
+    """There is nothing to draw from where the density cannot be normalised."""
+    if verdict.holds is False:
+        raise ImproperDensityError(
+            f"the density cannot be normalised on {domain!r}: {verdict.reason}. There is no distribution to draw from; "
+            "the model does not describe the data that its parameters come from."
         )

@@ -1,4 +1,8 @@
-"""Gaussians restricted to a domain: rejection where it accepts, Gibbs where it does not."""
+r"""Gaussians restricted to a domain: exact where coordinates are independent or rejection accepts, chains along lines where not.
+
+On a line x + t v the density :math:`\exp(-\tfrac12 (x-c)^\top K (x-c) + \eta^\top (x-c))` is :math:`\exp(g t - \tfrac12 q t^2)` with
+:math:`q = v^\top K v` and :math:`g = v^\top(\eta - K(x - c))`, on the segment that the domain leaves of the line. It is drawn from exactly.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,26 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Seed
 from zfree.domains import Domain
-from zfree.errors import SpecificationError
-from zfree.samplers.draws import Draws
-from zfree.samplers.truncated_normal import truncated_normal
+from zfree.errors import ImproperDensityError, SpecificationError
+from zfree.models.normalisable import quadratic
+from zfree.samplers.draws import Draws, check_number, refuse_improper
+from zfree.samplers.lines import Run, block, learnt_root, number_of_chains, run, spread_evenly
+from zfree.samplers.segments import quadratic_on_segment
+from zfree.samplers.starts import first_root, start_rows
+from zfree.samplers.unfolding import coordinate_intervals
 
 PILOT = 8192
 ENOUGH = 0.001
 """Share of the first proposals that must fall inside for rejection to be used."""
+OFTEN, AFFORDABLE = 0.05, 1e7
+"""A smaller share than the first is used only as long as the proposals take no more than that many numbers."""
 BATCH = 500_000
 """Proposals drawn at a time."""
-CHAINS, BURN_IN, THIN = 1024, 200, 5
-"""Gibbs: chains run side by side, sweeps thrown away, sweeps between draws that are kept."""
+MOST_MOVES = 60_000
+"""Moves along lines before chains that do not mix are given up."""
+HEAT = 16.0
+"""Chains start from the density to the power 1/16: four times as wide, or nearly uniform on a bounded domain."""
+HOT_ROUNDS = 4
 
 
 def sample_gaussian(
@@ -35,101 +48,148 @@ def sample_gaussian(
         Full-dimensional (for a simplex, its chart's domain).
     mean : array_like of shape (d,)
     precision : array_like of shape (d, d)
-        K. It may be indefinite on a bounded domain, as long as its diagonal is positive.
+        K. It may be indefinite where the density can be normalised all the same: always on a bounded domain.
     n : int
     random_state : int, Generator or None
 
     Returns
     -------
     ndarray of shape (n, d)
-        Exact and independent if rejection is possible. Otherwise the states of many Gibbs chains, whose full
-        conditionals are exact truncated normals on each coordinate's section of the domain. On a domain that is not
-        convex the chains run on its convex hull, and the states inside the domain are kept.
+        Exact and independent if the coordinates are independent or rejection accepts. Otherwise states of many chains that move
+        along lines (:mod:`zfree.samplers.lines`). On a domain that is not convex the chains run on its convex hull, and the
+        states inside the domain are kept.
+
+    Warns
+    -----
+    SamplingWarning
+        When the chains have not mixed (:attr:`Draws.doubt <zfree.samplers.Draws.doubt>`).
     """
-    mu, K = np.asarray(mean, dtype=float), np.asarray(precision, dtype=float)
-    if n < 1 or K.shape != (domain.dimension, domain.dimension) or mu.shape != (domain.dimension,):
+    try:
+        mu, K = np.asarray(mean, dtype=float), np.asarray(precision, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise SpecificationError(f"the mean and the precision must be numbers ({error}).") from error
+    if K.shape != (domain.dimension, domain.dimension) or mu.shape != (domain.dimension,):
         raise SpecificationError(
-            f"sampling needs n ≥ 1, a mean of shape ({domain.dimension},) and a precision of shape "
-            f"({domain.dimension}, {domain.dimension}); got n = {n}, {mu.shape} and {K.shape}."
+            f"sampling needs a mean of shape ({domain.dimension},) and a precision of shape "
+            f"({domain.dimension}, {domain.dimension}); got {mu.shape} and {K.shape}."
         )
+    if not (np.isfinite(mu).all() and np.isfinite(K).all() and np.allclose(K, K.T, rtol=1e-8, atol=0.0)):
+        raise SpecificationError("sampling needs a finite mean and a finite symmetric precision.")
+    refuse_improper(quadratic(K, domain.recession()), domain)
     rng = np.random.default_rng(random_state)
-    if np.linalg.eigvalsh(K)[0] > 0:
-        root = np.linalg.inv(np.linalg.cholesky(K))  # rows of z @ root have covariance K⁻¹
-        pilot = mu + rng.standard_normal((PILOT, len(mu))) @ root
-        kept = [pilot[domain.contains(pilot)]]
-        rate = len(kept[0]) / PILOT
-        if rate >= ENOUGH:
-            while (missing := n - sum(map(len, kept))) > 0:
-                draws = mu + rng.standard_normal((_batch(missing, rate), len(mu))) @ root
-                kept.append(draws[domain.contains(draws)])
-            return np.concatenate(kept)[:n]
-    elif not domain.is_bounded:
-        raise SpecificationError(
-            f"K is not positive definite and {domain!r} is unbounded: there may be nothing to sample from. "
-            "Fit with positive_definite=True."
-        )
-    return _gibbs(domain, mu, K, n, rng) if domain.is_convex else _gibbs_on_hull(domain, mu, K, n, rng)
+    return gaussian_draws(domain, mu, K, np.zeros(len(mu)), check_number(n), rng).or_warn().draws
 
 
 def gaussian_draws(
     domain: Domain,
     center: Array,
     K: Array,
-    slope: Array,
+    eta: Array,
     n: int,
     rng: np.random.Generator,
     start: Array | None = None,
 ) -> Draws:
-    """Draws from exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain."""
-    mean = center + np.linalg.solve(K, slope)
-    return Draws(sample_gaussian(domain, mean, K, n, rng), False, "Gibbs")
+    """Draws from exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain; chains start from rows of `start`, if it is given."""
+    intervals = coordinate_intervals(domain)
+    if intervals is not None and not np.any(K - np.diag(np.diagonal(K))):
+        return Draws(_independent(center, np.diagonal(K), eta, intervals, n, rng), True, "independent coordinates")
+    found = _by_rejection(domain, center, K, eta, n, rng)
+    if found is not None:
+        return Draws(found, True, "rejection")
+    if domain.is_convex:
+        states, rhat, size = _chains(domain, center, K, eta, n, rng, start)
+        return Draws(spread_evenly(states, n), False, "chains along lines", rhat, size)
+    return _on_hull(domain, center, K, eta, n, rng, start)
 
 
-def _batch(missing: int, rate: float) -> int:
-    """How many proposals to draw so that, most likely, `missing` of them are kept."""
-    return min(int(1.1 * missing / rate) + 100, BATCH)
+def _independent(
+    center: Array, k: Array, eta: Array, intervals: tuple[Array, Array], n: int, rng: np.random.Generator
+) -> Array:
+    lower, upper = (np.broadcast_to(side - center, (n, len(k))) for side in intervals)
+    _check_ends(k, lower[0], upper[0])
+    draws = quadratic_on_segment(np.broadcast_to(eta, lower.shape), np.broadcast_to(k, lower.shape), lower, upper, rng)
+    lower, upper = intervals
+    return np.clip(center + draws, np.nextafter(lower, np.inf), np.nextafter(upper, -np.inf))
 
 
-def _gibbs_on_hull(domain: Domain, mean: Array, K: Array, n: int, rng: np.random.Generator) -> Array:
-    """Chains that move one coordinate at a time could not leave a piece of the domain; on its convex hull they can."""
-    hull = domain.hull
-    pilot = _gibbs(hull, mean, K, max(n, PILOT), rng)
+def _by_rejection(
+    domain: Domain, center: Array, K: Array, eta: Array, n: int, rng: np.random.Generator
+) -> Array | None:
+    """Draws of the Gaussian that fall inside; None where K has no inverse or hardly any do."""
+    scale = 1.0 / np.sqrt(np.maximum(np.diagonal(K), 1e-300))
+    if np.any(np.diagonal(K) <= 0) or np.linalg.eigvalsh(K * scale[:, None] * scale)[0] <= 1e-12:
+        return None
+    root = np.linalg.inv(np.linalg.cholesky(K * scale[:, None] * scale)) * scale  # rows of z @ root have covariance K⁻¹
+    mean = center + root.T @ (root @ eta)
+    pilot = mean + rng.standard_normal((PILOT, len(mean))) @ root
     kept = [pilot[domain.contains(pilot)]]
-    rate = len(kept[0]) / len(pilot)
-    if not rate:
-        raise SpecificationError(
-            f"none of {len(pilot)} draws on the convex hull of {domain!r} falls inside it: nearly all of this Gaussian is "
-            "in the gaps. Check the mean, the precision and the domain, or sample from one piece of it."
-        )
+    rate = len(kept[0]) / PILOT
+    if rate < ENOUGH or (rate < OFTEN and n * len(mean) > AFFORDABLE * rate):
+        return None
     while (missing := n - sum(map(len, kept))) > 0:
-        draws = _gibbs(hull, mean, K, _batch(missing, rate), rng)
+        draws = mean + rng.standard_normal((min(int(1.1 * missing / rate) + 100, BATCH), len(mean))) @ root
         kept.append(draws[domain.contains(draws)])
     return np.concatenate(kept)[:n]
 
 
-def _gibbs(domain: Domain, mean: Array, K: Array, n: int, rng: np.random.Generator) -> Array:
-    d = len(mean)
-    diagonal = np.diagonal(K)
-    if not np.all(diagonal > 0):
-        j = int(np.argmin(diagonal))
-        raise SpecificationError(
-            f"K[{j},{j}] = {diagonal[j]:.4g} is not positive: its conditional is no truncated normal. "
-            "Fit with positive_definite=True to sample from the fit."
+def _chains(
+    domain: Domain, center: Array, K: Array, eta: Array, n: int, rng: np.random.Generator, start: Array | None
+) -> Run:
+    """Chains on a convex domain."""
+    chains = number_of_chains(n)
+    if start is None:
+        x = center if domain.contains(center[None])[0] else domain.interior_point()
+        X, root = np.repeat(x[None], chains, axis=0), first_root(domain, x, K)
+        X = block(_Move(domain, center, K / HEAT, eta / HEAT), X, root, HOT_ROUNDS, 1, rng)[-1]
+    else:
+        X = start_rows(domain, start, chains, rng)
+        root = learnt_root(start[None], first_root(domain, X[0], K))
+    return run(_Move(domain, center, K, eta), X, root, n, rng, MOST_MOVES)
+
+
+class _Move:
+    """An exact draw on the line through every state."""
+
+    def __init__(self, domain: Domain, center: Array, K: Array, eta: Array) -> None:
+        self._domain, self._center, self._K, self._eta = domain, center, K, eta
+
+    def __call__(self, X: Array, v: Array, rng: np.random.Generator) -> Array:
+        Kv = self._K @ v
+        q, g = float(v @ Kv), (self._eta @ v + self._center @ Kv) - X @ Kv
+        below, above = self._domain.chord(X, v)
+        if q <= 0:
+            _check_ends(np.array([q]), -below, above)
+        new = X + quadratic_on_segment(g, q, -below, above, rng)[:, None] * v
+        # A draw rounded onto the boundary would leave the open domain.
+        outside = ~(self._domain.margins(new).min(axis=1, initial=np.inf) > 0)
+        if outside.any():
+            new[outside] = X[outside]
+        return new
+
+
+def _check_ends(q: Array, low: Array, high: Array) -> None:
+    if np.any((q <= 0) & ~np.isfinite(high - low)):
+        raise ImproperDensityError(
+            "the density does not fall along a line that never leaves the domain (vᵀKv ≤ 0): it cannot be normalised. "
+            "Fit with positive_definite=True."
         )
-    chains = min(n, CHAINS)
-    X = np.repeat(domain.interior_point()[None], chains, axis=0)
-    sd = 1.0 / np.sqrt(diagonal)
-    kept: list[Array] = []
-    sweeps = BURN_IN + THIN * -(-n // chains)
-    for sweep in range(1, sweeps + 1):
-        for j in range(d):
-            below, above = domain.sections(X)
-            x = X[:, j]
-            centre = x - (X - mean) @ K[:, j] / diagonal[j]
-            low, high = x - below[:, j], x + above[:, j]
-            new = truncated_normal(centre, np.full(chains, sd[j]), low, high, rng)
-            # A draw rounded onto an end of its section would leave the open domain.
-            X[:, j] = np.where((new > low) & (new < high), new, x)
-        if sweep > BURN_IN and (sweep - BURN_IN) % THIN == 0:
-            kept.append(X.copy())
-    return np.concatenate(kept)[:n]
+
+
+def _on_hull(
+    domain: Domain, center: Array, K: Array, eta: Array, n: int, rng: np.random.Generator, start: Array | None
+) -> Draws:
+    """Chains along lines may not find their way between the pieces of the domain; on its convex hull they do."""
+    asked = n
+    while True:
+        states, rhat, size = _chains(domain.hull, center, K, eta, asked, rng, start)
+        draws = spread_evenly(states, states.shape[0] * states.shape[1])
+        draws = draws[domain.contains(draws)]
+        if len(draws) >= n:
+            share = len(draws) / (states.shape[0] * states.shape[1])
+            return Draws(draws[:n], False, "chains along lines of the convex hull", rhat, size * share)
+        if not len(draws):
+            raise SpecificationError(
+                f"none of {asked} draws on the convex hull of {domain!r} falls inside it: nearly all of this Gaussian is "
+                "in the gaps. Check the mean, the precision and the domain, or sample from one piece of it."
+            )
+        asked = int(1.2 * asked * n / len(draws)) + 100

@@ -20,6 +20,7 @@ from zfree.fields import Parts, RankOne
 from zfree.generators import Barrier, BoundaryDistance, Generator
 from zfree.roots import EPSILON, apply_parts, root
 from zfree.samplers.diagnostics import effective_size, split_rhat
+from zfree.samplers.draws import check_number
 
 TARGET = 0.574
 """Acceptance rate at which Langevin chains are most efficient (Roberts and Rosenthal 1998)."""
@@ -164,8 +165,9 @@ def sample_langevin(
     >>> found.draws.mean(axis=0).round(1)
     array([2., 1.])
     """
-    if n < 1 or chains < 2 or burn_in < 1 or steps < 8:
-        raise SpecificationError("sampling needs n ≥ 1, chains ≥ 2, burn_in ≥ 1 and steps ≥ 8.")
+    n = check_number(n)
+    if chains < 2 or burn_in < 1 or steps < 8:
+        raise SpecificationError("sampling needs chains ≥ 2, burn_in ≥ 1 and steps ≥ 8.")
     rng = np.random.default_rng(random_state)
     target = _Target(log_density, domain, generator)
     state = target.begin(start, chains, rng)

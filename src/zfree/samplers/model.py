@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import operator
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Seed
 from zfree.domains import Domain, Orthant, Simplex
-from zfree.errors import ImproperDensityError, SpecificationError
+from zfree.errors import SpecificationError
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormalModel, Model, PairwiseModel
-from zfree.samplers.draws import Draws
+from zfree.samplers.draws import Draws, check_number, refuse_improper
 from zfree.samplers.gaussian import gaussian_draws
-from zfree.samplers.langevin import sample_langevin
+from zfree.samplers.slices import slice_draws
 
-LANGEVIN = "Langevin chains"
 TINY = 1e-300
 """Positive parts that underflow are raised to this: the domains are open."""
 
@@ -29,8 +25,7 @@ def sample_model(
     *,
     random_state: Seed = None,
     start: Array | None = None,
-    chains: int = 256,
-    steps: int = 1000,
+    quick: bool = False,
 ) -> Draws:
     """Draw from a model at given parameters.
 
@@ -45,8 +40,8 @@ def sample_model(
     random_state : int, Generator or None
     start : ndarray of shape (m, d), optional
         Rows inside the domain to start chains from, data for example; otherwise they start dispersed.
-    chains, steps : int
-        Of the Langevin sampler: how many chains, and the steps of each that are thrown away and again that are kept.
+    quick : bool
+        Whether slice chains, which start close to the law, may end as soon as they can be trusted at all.
 
     Returns
     -------
@@ -64,12 +59,7 @@ def sample_model(
         raise SpecificationError(f"theta must be {model.n_parameters} finite numbers, got {theta!r}.")
     if domain.dimension != model.dimension:
         raise SpecificationError(f"the model has {model.dimension} columns, but {domain!r} has {domain.dimension}.")
-    verdict = model.normalisable(values, domain, start)
-    if verdict.holds is False:
-        raise ImproperDensityError(
-            f"the density cannot be normalised on {domain!r}: {verdict.reason}. There is no distribution to draw from; "
-            "the model does not describe the data the parameters come from."
-        )
+    refuse_improper(model.normalisable(values, domain, start), domain)
     rng = np.random.default_rng(random_state)
     if isinstance(domain, Orthant | Simplex):
         exact = _textbook(model, domain, values, n, rng)
@@ -77,25 +67,7 @@ def sample_model(
             return exact
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
         return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, start)
-
-    def log_density(X: Array) -> tuple[Array, Array]:
-        return model.log_density(X, values), model.score(X, values)
-
-    found = sample_langevin(
-        log_density, domain, n, start=start, chains=chains, burn_in=steps, steps=steps, random_state=rng
-    )
-    return Draws(found.draws, False, LANGEVIN, found.rhat, found.effective_size)
-
-
-def check_number(n: Any) -> int:
-    """How many draws, as an int ≥ 1."""
-    try:
-        number = operator.index(n)
-    except TypeError:
-        number = 0
-    if number < 1 or isinstance(n, bool):
-        raise SpecificationError(f"n, the number of draws, must be an integer ≥ 1, got {n!r}.")
-    return number
+    return slice_draws(lambda X: model.log_density(X, values), domain, n, rng, start, quick=quick)
 
 
 def _textbook(model: Model, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> Draws | None:

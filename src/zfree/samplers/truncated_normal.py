@@ -8,7 +8,7 @@ from scipy.special import log_ndtr, ndtri_exp
 from zfree.arrays import Array
 
 
-def truncated_normal(mean: Array, sd: Array, low: Array, high: Array, rng: np.random.Generator) -> Array:
+def truncated_normal(mean: Array, sd: Array | float, low: Array, high: Array, rng: np.random.Generator) -> Array:
     """One draw from N(mean, sd²) restricted to (low, high) for each element; the bounds may be infinite.
 
     The distribution function is inverted in logarithms, on the side where it has digits, so intervals forty standard

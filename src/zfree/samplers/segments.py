@@ -1,0 +1,88 @@
+"""Exact draws from exp(g t − ½ q t²) on segments, whatever the sign of q."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zfree.arrays import Array, Index
+from zfree.samplers.truncated_normal import truncated_normal
+
+FLAT, FAR = 1e-8, 1e6
+
+
+def quadratic_on_segment(g: Array, q: Array | float, low: Array, high: Array, rng: np.random.Generator) -> Array:
+    """One draw for each element from exp(g t − ½ q t²) restricted to (low, high).
+
+    With q > 0 it is a truncated normal, and the ends may be infinite. Where the density is nearly an exponential (|q| times the
+    squared length is small), or log-convex (q < 0), an exponential that lies above it is drawn from and thinned; about half of the
+    proposals or more are kept.
+    """
+    length = high - low
+    with np.errstate(over="ignore"):
+        bend = np.abs(q) * length * length
+    # Ends of a truncated normal that differ by less than 1e-4 deviations, or lie a million of them out, lose digits.
+    flat = bend <= FLAT
+    if np.any(bend <= 1.0):
+        flat |= (bend <= 1.0) & (g * g > FAR**2 * np.abs(q))
+    if np.ndim(q) == 0 and q > 0 and not flat.any():
+        sd = 1.0 / np.sqrt(q)
+        return truncated_normal(g * (sd * sd), sd, low, high, rng)
+    g, q, low, high, flat = np.broadcast_arrays(g, q, low, high, flat)
+    out = np.empty(g.shape)
+    for here, draw in ((flat, _nearly_exponential), (~flat & (q > 0), _normal), (~flat & (q <= 0), _log_convex)):
+        if here.any():
+            out[here] = draw(g[here], q[here], low[here], high[here], rng)
+    return np.clip(out, low, high)
+
+
+def _normal(g: Array, q: Array, low: Array, high: Array, rng: np.random.Generator) -> Array:
+    return truncated_normal(g / q, 1.0 / np.sqrt(q), low, high, rng)
+
+
+def _nearly_exponential(g: Array, q: Array, low: Array, high: Array, rng: np.random.Generator) -> Array:
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    slope = g - q * middle
+    out, todo = np.empty(g.shape), np.arange(g.size)
+    while todo.size:
+        h, q_ = half[todo], q[todo]
+        s = h * (2.0 * _tilted(2.0 * h * slope[todo], rng) - 1.0)
+        kept = np.log(rng.uniform(size=todo.size)) < 0.5 * (np.minimum(q_, 0.0) * h * h - q_ * s * s)
+        out[todo[kept]] = middle[todo[kept]] + s[kept]
+        todo = todo[~kept]
+    return out
+
+
+def _log_convex(g: Array, q: Array, low: Array, high: Array, rng: np.random.Generator) -> Array:
+    """The logarithm is convex, so that its chords lie above it: one on either side of its lowest point."""
+    lowest = np.clip(g / q, low, high)
+
+    def log_density(t: Array, k: Index) -> Array:
+        return t * (g[k] - 0.5 * q[k] * t)
+
+    every = np.arange(g.size)
+    ends = np.stack([low, lowest, high])
+    values = np.stack([log_density(t, every) for t in ends])
+    rise, length = np.diff(values, axis=0), np.diff(ends, axis=0)
+    size = np.abs(rise)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shrink = np.where(size > 1e-12, -np.expm1(-size) / np.where(size > 0, size, 1.0), 1.0)
+        mass = np.maximum(values[:-1], values[1:]) + np.log(length) + np.log(shrink)
+    right = 1.0 / (1.0 + np.exp(np.clip(mass[0] - mass[1], -700.0, 700.0)))  # share of the second piece
+    out, todo = np.empty(g.shape), every
+    while todo.size:
+        piece = (rng.uniform(size=todo.size) < right[todo]).astype(np.intp)
+        w = _tilted(rise[piece, todo], rng)
+        t = ends[piece, todo] + length[piece, todo] * w
+        above = values[piece, todo] + rise[piece, todo] * w
+        kept = np.log(rng.uniform(size=todo.size)) < log_density(t, todo) - above
+        out[todo[kept]] = t[kept]
+        todo = todo[~kept]
+    return out
+
+
+def _tilted(rise: Array, rng: np.random.Generator) -> Array:
+    """w in (0, 1) with density proportional to exp(rise · w)."""
+    u, size = rng.uniform(size=rise.shape), np.abs(rise)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        w = np.where(size > 1e-12, -np.log1p(u * np.expm1(-size)) / np.where(size > 0, size, 1.0), u)
+    return np.where(rise > 0, 1.0 - w, w)

@@ -1,0 +1,47 @@
+"""Where chains begin, and in what frame."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import block_diag
+
+from zfree.arrays import Array
+from zfree.domains import Domain, Product
+from zfree.domains.polyhedral import Polyhedral
+from zfree.errors import SpecificationError
+
+
+def start_rows(domain: Domain, start: Array, chains: int, rng: np.random.Generator) -> Array:
+    """As many rows as chains, drawn from `start`."""
+    rows = np.asarray(start, dtype=np.float64)
+    if not rows.size:
+        raise SpecificationError("start has no rows; leave it out, or pass rows inside the domain.")
+    outside = domain.explain(rows)
+    if len(outside):
+        raise SpecificationError(f"start: {outside}. Pass rows that are strictly inside the domain.")
+    return rows[rng.permutation(len(rows))[:chains] if len(rows) >= chains else rng.integers(len(rows), size=chains)]
+
+
+def first_root(domain: Domain, x: Array, K: Array) -> Array:
+    """L with (L Lᵀ)⁻¹ = |K| plus the curvature of the domain at x, before any state is known.
+
+    For a narrow domain that is close to the covariance of what is left of the Gaussian, in any units.
+    """
+    shape = _curvature(domain, x)
+    scale = 1.0 / np.sqrt(np.abs(np.diagonal(K)) + np.diagonal(shape) + 1e-300)
+    values, vectors = np.linalg.eigh(K * scale[:, None] * scale)
+    total = (vectors * np.abs(values)) @ vectors.T + shape * scale[:, None] * scale
+    values, vectors = np.linalg.eigh(total)
+    return scale[:, None] * vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+
+
+def _curvature(domain: Domain, x: Array) -> Array:
+    """Σ a aᵀ/s² over the facets, the Hessian of −Σ log s; of a ball, the inverse square of the distance to its sphere."""
+    if isinstance(domain, Polyhedral):
+        scaled = domain.inequalities[0] / domain.slacks(x[None]).T
+        return np.asarray(scaled.T @ scaled)
+    if isinstance(domain, Product):
+        ends = np.cumsum([f.dimension for f in domain.factors])
+        pieces = np.split(x, ends[:-1])
+        return np.asarray(block_diag(*[_curvature(f, y) for f, y in zip(domain.factors, pieces, strict=True)]))
+    return np.eye(len(x)) / float(domain.boundary_distance(x[None])[0][0]) ** 2
