@@ -113,6 +113,15 @@ def test_the_same_data_give_the_same_p():
     assert moved.p_value != first.p_value
 
 
+def test_chains_do_not_see_the_order_of_the_rows():
+    data = sample_gaussian(zf.Orthant(3), [-2.0, -2.0, -2.0], np.eye(3) + 0.5, 200, 13)
+    models = [zf.TruncatedGaussian(), quadratic_family(domain=zf.Orthant(1))]
+    for est, rows in zip(models, (data, data[:, :1]), strict=True):
+        first = fit_quietly(est, rows).result_.fit_check
+        again = fit_quietly(est, rows[::-1]).result_.fit_check
+        assert (first.p_value, first.distance) == (again.p_value, again.distance)
+
+
 def test_the_seed_is_a_function_of_the_values():
     rows = Rows(X, None, ("a", "b"))
     assert content_seed(rows) == content_seed(rows._replace(X=X[::-1]))

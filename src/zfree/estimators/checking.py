@@ -8,6 +8,7 @@ from types import MethodType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zfree.arrays import Array, Seed
 from zfree.domains import Domain
@@ -20,12 +21,16 @@ from zfree.models import DirichletModel, GammaModel, Model, PairwiseModel, Separ
 from zfree.samplers import sample_model
 from zfree.threads import blas_threads_for
 
+Hashes = NDArray[np.uint64]
+
 FEWEST_ROWS = 20
 """Below it the distribution of the statistic is not the one it is referred to."""
 ROWS_PER_PARAMETER = 1.3
 """Rows that are needed for each free parameter; with fewer, what is left to test is mostly rounding."""
 MORE_DRAWS = 5
 """How many times more draws `check(X)` takes than a fit."""
+MOST_STARTS = 1024
+"""Rows that chains start from."""
 CHAIN_DRAWS = 2500
 """Draws for the check of a fit, at most, where they are states of slice chains."""
 SHARE_MARGIN, SHARE_ERROR = 0.2, 1.7
@@ -102,7 +107,7 @@ def check_fit(
         reason = f"{n} rows are too few to test a model with {n_free} free parameters"
         return GoodnessOfFit(reason=reason, n_rows=n)
     model = result.model
-    draw = _drawer(model, result.domain, data.X, np.random.default_rng(random_state), quick)
+    draw = _drawer(model, result.domain, _some_rows(data), np.random.default_rng(random_state), quick)
     estimate = Estimated(result.working_theta, result.working_covariance, result.free)
     try:
         with blas_threads_for(n_indicators(data.X.shape[1]) + n_free):
@@ -126,9 +131,8 @@ def _at_once(model: Model) -> bool:
     return isinstance(model, SeparableModel) or (isinstance(model, PairwiseModel) and model.a == model.b in (0.0, 1.0))
 
 
-def _drawer(model: Model, domain: Domain, X: Array, rng: np.random.Generator, quick: bool) -> Draw:
-    """Draws of the model at any θ; chains start where the last ones ended, the first ones at the data."""
-    start = X
+def _drawer(model: Model, domain: Domain, start: Array, rng: np.random.Generator, quick: bool) -> Draw:
+    """Draws of the model at any θ; chains start where the last ones ended, the first ones at rows of the data."""
 
     def draw(theta: Array, n: int) -> Pool | Refusal:
         nonlocal start
@@ -166,16 +170,26 @@ def content_seed(data: Rows) -> list[int]:
 
     A constant seed would make one error of the draws common to all data sets; this one is as good as a random one.
     """
+    return [*data.X.shape, int(_row_hashes(data).sum(dtype=np.uint64))]
+
+
+def _some_rows(data: Rows) -> Array:
+    """Rows for chains to start from, chosen at random, but the same ones in whatever order they come."""
+    order = np.argsort(_row_hashes(data), kind="stable")
+    return data.X[order[:MOST_STARTS]]
+
+
+def _row_hashes(data: Rows) -> Hashes:
     columns = data.X if data.weight is None else np.column_stack([data.X, data.weight])
     largest = np.abs(columns).max(axis=0)
     bits = (columns / np.where(largest > 0, largest, 1.0)).astype(np.float32).view(np.uint32).astype(np.uint64)
     rows = np.zeros(len(bits), dtype=np.uint64)
     for column in bits.T:
         rows = _mixed(rows ^ column)
-    return [*data.X.shape, int(rows.sum(dtype=np.uint64))]
+    return rows
 
 
-def _mixed(x: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def _mixed(x: Hashes) -> Hashes:
     """Spread every bit of x over all 64 (multiplication by an odd constant and shifts are invertible)."""
     x = (x + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xD6E8FEB86659FD93)
     x = (x ^ (x >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
