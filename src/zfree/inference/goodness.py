@@ -14,7 +14,7 @@ The same projection is that of Khmaladze (1981); what is tested is the family, n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -23,7 +23,7 @@ import numpy as np
 
 from zfree.arrays import Array, Mask, row_chunks
 from zfree.domains import Domain
-from zfree.inference.indicators import DEPENDENCE, LOG_DENSITY, Indicators, n_indicators
+from zfree.inference.indicators import DEPENDENCE, LOG_DENSITY, MOST_COLUMNS, Indicators, n_indicators
 from zfree.inference.likelihood_root import Draw, Pool, Refusal, Root, likelihood_root, regular_solve, worth
 from zfree.inference.rounding import Grid, find_grid
 from zfree.inference.weighted_chi2 import upper_tail
@@ -138,7 +138,7 @@ def pool_size(n: int, d: int, r: int) -> int:
     statistics would cost more than :data:`PRODUCTS`.
     """
     most = min(MOST_DRAWS, PRODUCTS // (n_indicators(d) + r) ** 2)
-    return max(min(max(10 * n, FEWEST_DRAWS), most), 3 * r, FEW_DRAWS)
+    return max(min(max(10 * n, FEWEST_DRAWS), most), 2 * r, FEW_DRAWS)
 
 
 def goodness_of_fit(
@@ -194,7 +194,7 @@ def goodness_of_fit(
             return GoodnessOfFit(reason=root.reason, n_rows=n)
         compared = _compare(model, estimate, data, root, statistics, target)
     names = data.columns if chart is None else [data.columns[j] for j in chart.kept]
-    return replace(compared, remark=_rounding_remark(grid, names))
+    return replace(compared, remark="; ".join(_remarks(grid, names, data.X.shape[1])))
 
 
 def _compare(
@@ -306,9 +306,11 @@ def _weighted(
     return covariance, R
 
 
-def _rounding_remark(grid: Grid, columns: Sequence[str]) -> str:
-    rounded = [f"{c!r} to steps of {h:.3g}" for c, h in zip(columns, grid.step, strict=True) if h > 0]
-    if not rounded:
-        return ""
-    more = f" and {len(rounded) - 3} more columns" if len(rounded) > 3 else ""
-    return f"draws were rounded as the data are: {', '.join(rounded[:3])}{more}"
+def _remarks(grid: Grid, names: Sequence[str], d: int) -> Iterator[str]:
+    """What was done to compare like with like, and what was left out."""
+    rounded = [f"{c!r} to steps of {h:.3g}" for c, h in zip(names, grid.step, strict=True) if h > 0]
+    if rounded:
+        more = f" and {len(rounded) - 3} more columns" if len(rounded) > 3 else ""
+        yield f"draws were rounded as the data are: {', '.join(rounded[:3])}{more}"
+    if d > MOST_COLUMNS:
+        yield f"{MOST_COLUMNS} of {d} columns were compared, and the log-density"
