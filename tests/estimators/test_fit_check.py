@@ -239,6 +239,14 @@ def test_any_exponential_family():
         quadratic_family().fit(np.random.default_rng(6).exponential(1.0, (300, 1)))
 
 
+def test_long_chains_are_left_to_the_method():
+    data = np.random.default_rng(14).gamma(2.0, 1.0, (300, 4))
+    est = zf.PowerInteraction(0.5, 0.0, structure="diagonal").fit(data)
+    assert "need chains, which take longer than the fit: run est.check(X)" in est.result_.fit_check.reason
+    assert est.check(data).p_value > 0.01
+    assert zf.PowerInteraction(0.5, 0.0).fit(data[:, :2]).result_.fit_check.p_value > 0.01
+
+
 def test_restrictions_are_part_of_the_model():
     one = X[:, :1]
     assert zf.Gamma(fixed={"shape[x1]": 2.0}).fit(one).result_.fit_check.p_value > 0.05

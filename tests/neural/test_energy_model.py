@@ -157,12 +157,12 @@ def test_draws_of_a_fit_look_like_the_data():
 def test_a_simplex_and_a_domain_that_is_not_convex():
     P = np.random.default_rng(1).dirichlet([3.0, 2.0, 2.0], 300)
     est = EnergyModel(domain=zf.Simplex(3), epochs=3).fit(P)
-    assert np.allclose(est.sample(50, random_state=0, burn_in=50, steps=50).sum(axis=1), 1.0)
+    assert np.allclose(est.chains(50, random_state=0, burn_in=50, steps=50).draws.sum(axis=1), 1.0)
     ring = zf.Shells([0.5, 1.0], d=2)
     Y = zf.samplers.sample_gaussian(ring, np.zeros(2), np.eye(2), 300, 0)
     est = EnergyModel(domain=ring, epochs=3).fit(Y)
     assert est.generator_ == zf.BoundaryDistance()
-    assert ring.contains(est.sample(50, random_state=0, burn_in=50, steps=50)).all()
+    assert ring.contains(est.chains(50, random_state=0, burn_in=50, steps=50).draws).all()
 
 
 @pytest.mark.parametrize(

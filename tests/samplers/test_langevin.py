@@ -238,7 +238,10 @@ def test_draws_are_spread_over_the_steps():
 
 def test_bad_arguments():
     domain = zf.Orthant(2)
-    for bad in ({"n": 0}, {"chains": 1}, {"burn_in": 0}, {"steps": 7}):
+    for bad in (0, 1.5, "a", None):
+        with pytest.raises(SpecificationError, match="n, the number of draws"):
+            sample_langevin(gaussian, domain, bad)
+    for bad in ({"chains": 1}, {"burn_in": 0}, {"steps": 7}):
         with pytest.raises(SpecificationError, match="sampling needs"):
             sample_langevin(gaussian, domain, **{"n": 10, **bad})
     with pytest.raises(SpecificationError, match="start has no rows"):

@@ -31,8 +31,10 @@ MORE_DRAWS = 5
 """How many times more draws `check(X)` takes than a fit."""
 MOST_STARTS = 1024
 """Rows that chains start from."""
-CHAIN_DRAWS = 2500
-"""Draws for the check of a fit, at most, where they are states of slice chains."""
+PATIENCE = 0.01
+"""Share of the moves that chains are given for the check of a fit."""
+CHAIN_DRAWS, CHAIN_COLUMNS = 2500, 3
+"""Where draws are states of slice chains: draws for the check of a fit, and columns from which on it is left to `check(X)`."""
 SHARE_MARGIN, SHARE_ERROR = 0.2, 1.7
 """Logarithm of a share of the bound that is let pass, and its error times √N."""
 
@@ -66,8 +68,14 @@ def wants_check(option: Any) -> bool:
 def checked(result: FitResult, data: Rows) -> FitResult:
     """The result with the verdict of a check; a warning and a note if the data contradict the model."""
     rng = np.random.default_rng(content_seed(data))
-    size = pool_size(len(data.X), data.X.shape[1], int(result.free.sum()))
-    found = check_fit(result, data, rng, size if _at_once(result.model) else min(size, CHAIN_DRAWS), quick=True)
+    size, d = pool_size(len(data.X), data.X.shape[1], int(result.free.sum())), data.X.shape[1]
+    if not _at_once(result.model):
+        size = min(size, CHAIN_DRAWS)
+    if d > CHAIN_COLUMNS and not _at_once(result.model):
+        reason = f"draws of this model in {d} columns need chains, which take longer than the fit: run est.check(X)"
+        found = GoodnessOfFit(reason=reason, n_rows=len(data.X))
+    else:
+        found = check_fit(result, data, rng, size, patience=PATIENCE)
     result = replace(result, fit_check=found)
     if not found.alarms:
         return result
@@ -99,7 +107,7 @@ def with_bound_note(result: FitResult) -> FitResult:
 
 
 def check_fit(
-    result: FitResult, data: Rows, random_state: Seed | list[int], size: int, *, quick: bool = False
+    result: FitResult, data: Rows, random_state: Seed | list[int], size: int, *, patience: float = 1.0
 ) -> GoodnessOfFit:
     """Compare rows with `size` draws of the fitted model, or say why not."""
     n, n_free = len(data.X), int(result.free.sum())
@@ -107,7 +115,7 @@ def check_fit(
         reason = f"{n} rows are too few to test a model with {n_free} free parameters"
         return GoodnessOfFit(reason=reason, n_rows=n)
     model = result.model
-    draw = _drawer(model, result.domain, _some_rows(data), np.random.default_rng(random_state), quick)
+    draw = _drawer(model, result.domain, _some_rows(data), np.random.default_rng(random_state), patience)
     estimate = Estimated(result.working_theta, result.working_covariance, result.free)
     try:
         with blas_threads_for(n_indicators(data.X.shape[1]) + n_free):
@@ -131,13 +139,13 @@ def _at_once(model: Model) -> bool:
     return isinstance(model, SeparableModel) or (isinstance(model, PairwiseModel) and model.a == model.b in (0.0, 1.0))
 
 
-def _drawer(model: Model, domain: Domain, start: Array, rng: np.random.Generator, quick: bool) -> Draw:
+def _drawer(model: Model, domain: Domain, start: Array, rng: np.random.Generator, patience: float) -> Draw:
     """Draws of the model at any θ; chains start where the last ones ended, the first ones at rows of the data."""
 
     def draw(theta: Array, n: int) -> Pool | Refusal:
         nonlocal start
         try:
-            found = sample_model(model, domain, theta, n, random_state=rng, start=start, quick=quick)
+            found = sample_model(model, domain, theta, n, random_state=rng, start=start, patience=patience)
         except ZfreeError as error:
             return Refusal(str(error).rstrip("."))
         if found.doubt:

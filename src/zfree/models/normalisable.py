@@ -27,7 +27,7 @@ def all_above(values: Array, bound: float, names: Sequence[str]) -> Normalisable
     worst = int(np.argmin(values))
     if values[worst] > bound:
         return Normalisable(True)
-    return Normalisable(False, f"{names[worst]} = {values[worst]:.4g} is not above {bound:g}")
+    return Normalisable(False, f"{names[worst]} = {values[worst] + 0.0:.4g} is not above {bound:g}")
 
 
 def quadratic(K: Array, recession: Array | None) -> Normalisable:

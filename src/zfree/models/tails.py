@@ -18,10 +18,12 @@ from zfree.errors import SpecificationError
 from zfree.models.normalisable import Normalisable
 
 CENTRES, RANDOM_DIRECTIONS = 8, 8
-APPROACH = 10.0 ** -np.arange(2.0, 9.0, 2.0)
+APPROACH = 10.0 ** -np.arange(2.0, 11.0, 2.0)
 """Fractions of the way left to a facet."""
 DEPARTURE = 10.0 ** np.array([1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0])
 """Multiples of the spread of the rows."""
+EDGE = 1e-5
+"""Rounding of an exponent."""
 
 
 def look(log_density: Callable[[Array], Array], domain: Domain, rows: Array | None = None) -> Normalisable:
@@ -52,14 +54,14 @@ def look(log_density: Callable[[Array], Array], domain: Domain, rows: Array | No
     holds: bool | None = True
     if near.any():
         slope = slopes(near, (1.0 - APPROACH) * ends[near, None], APPROACH)
-        if np.any(slope <= -1.0):
+        if np.any(slope <= -1.0 + EDGE):
             worst = np.flatnonzero(near)[int(np.nanargmin(slope))]
             where = _nearest_facet(inner, Y[worst] + ends[worst] * V[worst])
             return Normalisable(False, f"close to {where} it behaves like s^{np.nanmin(slope):.3g}")
         holds = None if np.isnan(slope).any() else holds
     if not near.all():
         slope = slopes(~near, np.broadcast_to(DEPARTURE, (int((~near).sum()), len(DEPARTURE))), DEPARTURE)
-        if np.any(slope >= -1.0):
+        if np.any(slope >= -1.0 - EDGE):
             worst = np.flatnonzero(~near)[int(np.nanargmax(slope))]
             return Normalisable(False, f"far out along {_named(V[worst])} it falls no faster than 1/r")
         # One line of many that could be anywhere: a power below the dimension may be one ridge, or may not be integrable.

@@ -12,7 +12,7 @@ from zfree.arrays import Array, Seed
 from zfree.domains import Domain, RealSpace
 from zfree.estimators.boundary import keep_inside
 from zfree.estimators.validation import check_domain, column_names, read_table
-from zfree.samplers import Chains, sample_langevin
+from zfree.samplers import Chains, Draws, sample_langevin
 
 KEPT_STARTS = 1024
 """Rows of the data kept to start the chains of a sampler from."""
@@ -54,5 +54,9 @@ class UnnormalisedDensity(BaseEstimator, ABC):
         return sample_langevin(self._evaluate, self.domain_, n, **options)
 
     def sample(self, n: int, random_state: Seed = None, **options: Any) -> Array:
-        """`n` draws from the fitted density by preconditioned Langevin chains, started from rows of the data."""
-        return self.chains(n, random_state, **options).draws
+        """`n` draws from the fitted density by preconditioned Langevin chains, started from rows of the data.
+
+        A :class:`~zfree.errors.SamplingWarning` says when the chains have not mixed; :meth:`chains` returns their diagnostics.
+        """
+        found = self.chains(n, random_state, **options)
+        return Draws(found.draws, False, "Langevin chains", found.rhat, found.effective_size).or_warn().draws

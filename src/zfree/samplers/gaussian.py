@@ -1,4 +1,4 @@
-r"""Gaussians restricted to a domain: exact where coordinates are independent or rejection accepts, chains along lines where not.
+r"""Gaussians restricted to a domain: exact where rejection accepts or coordinates are independent, chains along lines where not.
 
 On a line x + t v the density :math:`\exp(-\tfrac12 (x-c)^\top K (x-c) + \eta^\top (x-c))` is :math:`\exp(g t - \tfrac12 q t^2)` with
 :math:`q = v^\top K v` and :math:`g = v^\top(\eta - K(x - c))`, on the segment that the domain leaves of the line. It is drawn from exactly.
@@ -22,11 +22,11 @@ from zfree.samplers.unfolding import coordinate_intervals
 PILOT = 8192
 ENOUGH = 0.001
 """Share of the first proposals that must fall inside for rejection to be used."""
-OFTEN, AFFORDABLE = 0.05, 1e7
+OFTEN, AFFORDABLE = 0.05, 4e6
 """A smaller share than the first is used only as long as the proposals take no more than that many numbers."""
 BATCH = 500_000
 """Proposals drawn at a time."""
-MOST_MOVES = 60_000
+MOST_MOVES = 40_000
 """Moves along lines before chains that do not mix are given up."""
 HEAT = 16.0
 """Chains start from the density to the power 1/16: four times as wide, or nearly uniform on a bounded domain."""
@@ -55,7 +55,7 @@ def sample_gaussian(
     Returns
     -------
     ndarray of shape (n, d)
-        Exact and independent if the coordinates are independent or rejection accepts. Otherwise states of many chains that move
+        Exact and independent if rejection accepts or the coordinates are independent. Otherwise states of many chains that move
         along lines (:mod:`zfree.samplers.lines`). On a domain that is not convex the chains run on its convex hull, and the
         states inside the domain are kept.
 
@@ -88,18 +88,19 @@ def gaussian_draws(
     n: int,
     rng: np.random.Generator,
     start: Array | None = None,
+    patience: float = 1.0,
 ) -> Draws:
     """Draws from exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain; chains start from rows of `start`, if it is given."""
-    intervals = coordinate_intervals(domain)
-    if intervals is not None and not np.any(K - np.diag(np.diagonal(K))):
-        return Draws(_independent(center, np.diagonal(K), eta, intervals, n, rng), True, "independent coordinates")
     found = _by_rejection(domain, center, K, eta, n, rng)
     if found is not None:
         return Draws(found, True, "rejection")
+    intervals = coordinate_intervals(domain)
+    if intervals is not None and not np.any(K - np.diag(np.diagonal(K))):
+        return Draws(_independent(center, np.diagonal(K), eta, intervals, n, rng), True, "independent coordinates")
     if domain.is_convex:
-        states, rhat, size = _chains(domain, center, K, eta, n, rng, start)
+        states, rhat, size = _chains(domain, center, K, eta, n, rng, start, patience)
         return Draws(spread_evenly(states, n), False, "chains along lines", rhat, size)
-    return _on_hull(domain, center, K, eta, n, rng, start)
+    return _on_hull(domain, center, K, eta, n, rng, start, patience)
 
 
 def _independent(
@@ -133,7 +134,14 @@ def _by_rejection(
 
 
 def _chains(
-    domain: Domain, center: Array, K: Array, eta: Array, n: int, rng: np.random.Generator, start: Array | None
+    domain: Domain,
+    center: Array,
+    K: Array,
+    eta: Array,
+    n: int,
+    rng: np.random.Generator,
+    start: Array | None,
+    patience: float,
 ) -> Run:
     """Chains on a convex domain."""
     chains = number_of_chains(n)
@@ -144,7 +152,7 @@ def _chains(
     else:
         X = start_rows(domain, start, chains, rng)
         root = learnt_root(start[None], first_root(domain, X[0], K))
-    return run(_Move(domain, center, K, eta), X, root, n, rng, MOST_MOVES)
+    return run(_Move(domain, center, K, eta), X, root, n, rng, int(patience * MOST_MOVES))
 
 
 class _Move:
@@ -176,12 +184,19 @@ def _check_ends(q: Array, low: Array, high: Array) -> None:
 
 
 def _on_hull(
-    domain: Domain, center: Array, K: Array, eta: Array, n: int, rng: np.random.Generator, start: Array | None
+    domain: Domain,
+    center: Array,
+    K: Array,
+    eta: Array,
+    n: int,
+    rng: np.random.Generator,
+    start: Array | None,
+    patience: float,
 ) -> Draws:
     """Chains along lines may not find their way between the pieces of the domain; on its convex hull they do."""
     asked = n
     while True:
-        states, rhat, size = _chains(domain.hull, center, K, eta, asked, rng, start)
+        states, rhat, size = _chains(domain.hull, center, K, eta, asked, rng, start, patience)
         draws = spread_evenly(states, states.shape[0] * states.shape[1])
         draws = draws[domain.contains(draws)]
         if len(draws) >= n:

@@ -25,10 +25,12 @@ Move = Callable[[Array, Array, np.random.Generator], Array]
 FEWEST_CHAINS, MOST_CHAINS = 64, 1024
 SETTLING = (4, 4, 8)
 """Rounds of the blocks in which the frame is first learnt."""
+HURRIED = 1000
+"""With fewer moves than these to spend, chains settle once only: they should start close to their law."""
 FIRST = 16
 """Rounds of the first block that may be kept."""
-GOOD, QUICK = 1.02, 1.05
-"""Split-R̂ at which a block is good enough, and where it must be quick."""
+GOOD = 1.02
+"""Split-R̂ at which a block is good enough."""
 KEPT_DOUBLES = 2**24
 """States kept of a block, at most (128 MB)."""
 JUDGED_CHAINS = 256
@@ -47,14 +49,9 @@ def number_of_chains(n: int) -> int:
     return int(np.clip(-(-n // 8), FEWEST_CHAINS, MOST_CHAINS))
 
 
-def run(
-    move: Move, X: Array, root: Array, n: int, rng: np.random.Generator, most_moves: int, *, quick: bool = False
-) -> Run:
-    """States from which `n` nearly independent draws can be taken, if `most_moves` moves suffice for that.
-
-    `quick` chains start close to their law, settle once only, and need not agree as well.
-    """
-    for rounds in SETTLING[:1] if quick else SETTLING:
+def run(move: Move, X: Array, root: Array, n: int, rng: np.random.Generator, most_moves: int) -> Run:
+    """States from which `n` nearly independent draws can be taken, if `most_moves` moves suffice for that."""
+    for rounds in SETTLING if most_moves >= HURRIED else SETTLING[:1]:
         states = block(move, X, root, rounds, 1, rng)
         X, root = states[-1], learnt_root(states[rounds // 2 :], root)
     chains, d = X.shape
@@ -66,7 +63,7 @@ def run(
         judged = rank_normal(states[:, :JUDGED_CHAINS])
         rhat = np.maximum(split_rhat(judged), split_rhat(np.abs(judged)))
         size = effective_size(judged) * (chains / judged.shape[1])
-        if (rhat.max() <= (QUICK if quick else GOOD) and size.min() >= n) or spent + 4 * d * rounds > most_moves:
+        if (rhat.max() <= GOOD and size.min() >= n) or spent + 4 * d * rounds > most_moves:
             return Run(states, rhat, size)
         X, root, rounds = states[-1], learnt_root(states, root), 2 * rounds
 

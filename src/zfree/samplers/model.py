@@ -25,7 +25,7 @@ def sample_model(
     *,
     random_state: Seed = None,
     start: Array | None = None,
-    quick: bool = False,
+    patience: float = 1.0,
 ) -> Draws:
     """Draw from a model at given parameters.
 
@@ -40,8 +40,8 @@ def sample_model(
     random_state : int, Generator or None
     start : ndarray of shape (m, d), optional
         Rows inside the domain to start chains from, data for example; otherwise they start dispersed.
-    quick : bool
-        Whether slice chains, which start close to the law, may end as soon as they can be trusted at all.
+    patience : float
+        Multiplies the number of moves after which chains that do not mix are given up: after some seconds at 1.
 
     Returns
     -------
@@ -66,8 +66,8 @@ def sample_model(
         if exact is not None:
             return exact
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
-        return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, start)
-    return slice_draws(lambda X: model.log_density(X, values), domain, n, rng, start, quick=quick)
+        return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, start, patience)
+    return slice_draws(lambda X: model.log_density(X, values), domain, n, rng, start, patience)
 
 
 def _textbook(model: Model, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> Draws | None:

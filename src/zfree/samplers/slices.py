@@ -42,10 +42,9 @@ def slice_draws(
     n: int,
     rng: np.random.Generator,
     start: Array | None = None,
-    *,
-    quick: bool = False,
+    patience: float = 1.0,
 ) -> Draws:
-    """Draws from exp(log_density) on a domain; chains start from rows of `start`, if it is given, and soon end if `quick`."""
+    """Draws from exp(log_density) on a domain; chains start from rows of `start`, if it is given."""
     chains = number_of_chains(n)
     chart = unfolding(domain)
     target = _Segments(log_density, domain) if chart is None else _Unfolded(log_density, domain, chart)
@@ -59,7 +58,7 @@ def slice_draws(
         for rounds in (1, 1, HOT_ROUNDS):  # from one point and an unknown scale: the frame is learnt at once
             states = block(_Slice(target, HEAT), Y, root, rounds, 1, rng)
             Y, root = states[-1], learnt_root(states[-1:], root)
-    found = run(_Slice(target, 1.0), Y, root, n, rng, MOST_MOVES, quick=quick)
+    found = run(_Slice(target, 1.0), Y, root, n, rng, int(patience * MOST_MOVES))
     draws = spread_evenly(found.states, n)
     share = float(target.unresolved(draws).mean())
     remark = (
