@@ -288,6 +288,13 @@ def test_weighted_rows():
     assert est.check(x, sample_weight=x**-0.5).p_value > 0.01
 
 
+@pytest.mark.parametrize("weight", [0.125, 1.0, 1e6])
+def test_equal_weights_are_no_weights(weight):
+    plain = zf.Gamma().fit(X).result_.fit_check
+    weighted = zf.Gamma().fit(X, sample_weight=np.full(len(X), weight)).result_.fit_check
+    assert weighted.p_value == plain.p_value
+
+
 def test_the_j_test_is_asked_for_and_rings_no_bell():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

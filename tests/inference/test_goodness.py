@@ -191,6 +191,17 @@ def test_of_very_many_columns_some_are_compared():
     assert "64 of 150 columns were compared" in found.verdict
 
 
+def test_numbers_that_are_none_are_no_verdict():
+    class Broken(ExponentialModel):
+        def statistics(self, X):
+            return np.where(X > 5.0, np.inf, -X)
+
+    x = np.append(np.random.default_rng(15).exponential(1.0, 99), 6.0)[:, None]
+    found = check(Broken(["x1"]), ORTHANT, [1.0], x)
+    assert np.isnan(found.p_value)
+    assert "range of floating point" in found.verdict
+
+
 def test_verdicts():
     assert GoodnessOfFit(0.4).verdict == "no sign of misfit (p = 0.4)"
     assert GoodnessOfFit(0.01, (("x1", 0.02), ("x2", 0.3))).verdict == "slight doubt (p = 0.01, most in column 'x1')"

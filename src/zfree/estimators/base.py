@@ -54,8 +54,9 @@ class Data(NamedTuple):
 
     @property
     def rows(self) -> Rows:
-        """What a check of the fit looks at."""
-        return Rows(self.X, self.weight, self.columns)
+        """What a check of the fit looks at; equal weights are none."""
+        equal = self.weight is None or bool((self.weight == self.weight[0]).all())
+        return Rows(self.X, None if equal else self.weight, self.columns)
 
 
 class ScoreMatchingEstimator(AnswersDoubts, ABC):

@@ -9,7 +9,8 @@ the signs :math:`x_j \lessgtr` median of pairs of columns. In an exponential fam
 
 is taken at the likelihood root, where the remainder is smallest, and φ is weighted as by Anderson and Darling (1952). Without a refit or
 a bootstrap T is distributed as a weighted sum of squares of normals, whose weights are the eigenvalues of the covariance of R over the draws.
-The same projection is that of Khmaladze (1981); what is tested is the family, not θ̂, which is why its distance from the root is told too.
+Taking the score out of a test function goes back to Neyman (1959). What is tested is the family, not θ̂, which is why its distance from
+the root is told too.
 """
 
 from __future__ import annotations
@@ -219,6 +220,10 @@ def _compare(
     else:
         own, R = _weighted(data, features, statistics, mean, centre, spread, B)
     far = float(gap @ regular_solve(information, gap))
+    if not (np.isfinite(R).all() and np.isfinite(covariance).all()):
+        return GoodnessOfFit(
+            reason="its statistics leave the range of floating point on the rows or the draws", n_rows=n
+        )
     covariance = own + covariance * (1.0 + far) / draws
     parts, spreads = [], np.ones(len(R))
     for name, part in features.parts.items():
