@@ -16,7 +16,7 @@ import numpy as np
 import zfree as zf
 from benchmarks.table import print_table
 from zfree.errors import ZfreeWarning
-from zfree.inference.goodness import ALARM
+from zfree.inference.verdict import ALARM
 from zfree.samplers import sample_gaussian
 
 SETS, MISFIT_SETS = 400, 60

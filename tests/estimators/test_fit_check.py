@@ -12,7 +12,8 @@ from sklearn.base import clone
 import zfree as zf
 from zfree.errors import MisfitWarning, SpecificationError, ZfreeWarning
 from zfree.estimators.checking import content_seed
-from zfree.inference.goodness import ALARM, Rows
+from zfree.inference.goodness import Rows
+from zfree.inference.verdict import ALARM
 from zfree.samplers import sample_gaussian
 
 X = np.random.default_rng(0).gamma([2.0, 0.7], 1.0, size=(400, 2))

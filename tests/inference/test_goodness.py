@@ -7,18 +7,10 @@ import pytest
 from scipy.stats import kstest
 
 import zfree as zf
-from zfree.inference.goodness import (
-    ALARM,
-    DEPENDENCE,
-    LOG_DENSITY,
-    Estimated,
-    GoodnessOfFit,
-    Rows,
-    goodness_of_fit,
-    pool_size,
-)
-from zfree.inference.indicators import Indicators, n_indicators
+from zfree.inference.goodness import Estimated, Rows, goodness_of_fit, pool_size
+from zfree.inference.indicators import DEPENDENCE, LOG_DENSITY, Indicators, n_indicators
 from zfree.inference.likelihood_root import Pool, Refusal
+from zfree.inference.verdict import ALARM, GoodnessOfFit
 from zfree.models import DirichletModel, ExponentialModel, GammaModel
 from zfree.samplers import sample_model
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from zfree.arrays import Array, Seed
 from zfree.domains import Domain
 from zfree.errors import MisfitWarning, SpecificationError, ZfreeError, warn
-from zfree.inference import FitResult
-from zfree.inference.goodness import Estimated, GoodnessOfFit, Rows, goodness_of_fit, pool_size
+from zfree.inference import FitResult, GoodnessOfFit
+from zfree.inference.goodness import Estimated, Rows, goodness_of_fit, pool_size
 from zfree.inference.indicators import n_indicators
 from zfree.inference.likelihood_root import Draw, Pool, Refusal
 from zfree.models import DirichletModel, GammaModel, Model, PairwiseModel, SeparableModel

@@ -5,12 +5,12 @@ from zfree.inference.combination import Combination, JTest, Stacked, combine, j_
 from zfree.inference.criterion import Target, weight_matrix
 from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
-from zfree.inference.goodness import GoodnessOfFit
 from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult, Parameters, WaldTest
 from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
 from zfree.inference.summary import Summary
 from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
+from zfree.inference.verdict import GoodnessOfFit
 
 __all__ = [
     "BoundaryVerdict",

@@ -15,9 +15,9 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
-from zfree.inference.goodness import GoodnessOfFit
 from zfree.inference.selection import Selection
 from zfree.inference.summary import Block, Summary
+from zfree.inference.verdict import GoodnessOfFit
 from zfree.models import Model
 from zfree.moments import Moments, Problem
 
