@@ -28,6 +28,8 @@ BATCH = 500_000
 """Proposals drawn at a time."""
 MOST_MOVES = 40_000
 """Moves along lines before chains that do not mix are given up."""
+MOST_NUMBERS = 5e7
+"""Numbers drawn on the convex hull of a domain, at most."""
 HEAT = 16.0
 """Chains start from the density to the power 1/16: four times as wide, or nearly uniform on a bounded domain."""
 HOT_ROUNDS = 4
@@ -197,14 +199,16 @@ def _on_hull(
     asked = n
     while True:
         states, rhat, size = _chains(domain.hull, center, K, eta, asked, rng, start, patience)
-        draws = spread_evenly(states, states.shape[0] * states.shape[1])
-        draws = draws[domain.contains(draws)]
+        every = states.reshape(-1, len(center))
+        draws = every[domain.contains(every)]
+        share = len(draws) / len(every)
         if len(draws) >= n:
-            share = len(draws) / (states.shape[0] * states.shape[1])
-            return Draws(draws[:n], False, "chains along lines of the convex hull", rhat, size * share)
-        if not len(draws):
+            apart = np.linspace(0, len(draws) - 1, n).astype(np.intp)
+            return Draws(draws[apart], False, "chains along lines of the convex hull", rhat, size * share)
+        needed = n / max(share, 1e-12)
+        if needed * len(center) > MOST_NUMBERS:
             raise SpecificationError(
-                f"none of {asked} draws on the convex hull of {domain!r} falls inside it: nearly all of this Gaussian is "
+                f"{len(draws)} of {len(every)} draws on the convex hull of {domain!r} fall inside it: nearly all of this Gaussian is "
                 "in the gaps. Check the mean, the precision and the domain, or sample from one piece of it."
             )
-        asked = int(1.2 * asked * n / len(draws)) + 100
+        asked = int(1.2 * needed) + 100
