@@ -109,7 +109,7 @@ def _independent(
     center: Array, k: Array, eta: Array, intervals: tuple[Array, Array], n: int, rng: np.random.Generator
 ) -> Array:
     lower, upper = (np.broadcast_to(side - center, (n, len(k))) for side in intervals)
-    _check_ends(k, lower[0], upper[0])
+    _check_ends(k, eta, lower[0], upper[0])
     draws = quadratic_on_segment(np.broadcast_to(eta, lower.shape), np.broadcast_to(k, lower.shape), lower, upper, rng)
     lower, upper = intervals
     return np.clip(center + draws, np.nextafter(lower, np.inf), np.nextafter(upper, -np.inf))
@@ -168,7 +168,7 @@ class _Move:
         q, g = float(v @ Kv), (self._eta @ v + self._center @ Kv) - X @ Kv
         below, above = self._domain.chord(X, v)
         if q <= 0:
-            _check_ends(np.array([q]), -below, above)
+            _check_ends(q, g, -below, above)
         new = X + quadratic_on_segment(g, q, -below, above, rng)[:, None] * v
         # A draw rounded onto the boundary would leave the open domain.
         outside = ~(self._domain.margins(new).min(axis=1, initial=np.inf) > 0)
@@ -177,8 +177,10 @@ class _Move:
         return new
 
 
-def _check_ends(q: Array, low: Array, high: Array) -> None:
-    if np.any((q <= 0) & ~np.isfinite(high - low)):
+def _check_ends(q: Array | float, g: Array, low: Array, high: Array) -> None:
+    """Along a line without an end the density must fall."""
+    rises = (np.isinf(high) & ((q < 0) | (g >= 0))) | (np.isinf(low) & ((q < 0) | (g <= 0)))
+    if np.any((q <= 0) & rises):
         raise ImproperDensityError(
             "the density does not fall along a line that never leaves the domain (vᵀKv ≤ 0): it cannot be normalised. "
             "Fit with positive_definite=True."
