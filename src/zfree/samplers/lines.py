@@ -32,9 +32,9 @@ FIRST = 16
 GOOD = 1.02
 """Split-R̂ at which a block is good enough."""
 KEPT_DOUBLES = 2**24
-"""States kept of a block, at most (128 MB)."""
-JUDGED_CHAINS = 256
-"""Chains that the diagnostics look at, at most."""
+"""States kept of a block, at most (128 MB), unless more are asked for."""
+JUDGED_CHAINS, JUDGED_DOUBLES = 256, 2**22
+"""Chains and numbers that the diagnostics look at, at most (but 16 chains at least)."""
 
 
 class Run(NamedTuple):
@@ -57,10 +57,10 @@ def run(move: Move, X: Array, root: Array, n: int, rng: np.random.Generator, mos
     chains, d = X.shape
     rounds, spent = max(FIRST, -(-n // chains)), 0
     while True:
-        stride = -(-rounds * X.size // KEPT_DOUBLES)
+        stride = max(1, rounds // max(-(-n // chains), KEPT_DOUBLES // X.size, 8))
         states = block(move, X, root, rounds, stride, rng)
         spent += 2 * d * rounds
-        judged = rank_normal(states[:, :JUDGED_CHAINS])
+        judged = rank_normal(states[:, : max(16, min(JUDGED_CHAINS, JUDGED_DOUBLES // (len(states) * d)))])
         rhat = np.maximum(split_rhat(judged), split_rhat(np.abs(judged)))
         size = effective_size(judged) * (chains / judged.shape[1])
         if (rhat.max() <= GOOD and size.min() >= n) or spent + 4 * d * rounds > most_moves:
