@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 MNIST ?=
+SETS ?= 400
+CASES ?=
 
-.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples coverage fuzz docs clean
+.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -76,6 +78,9 @@ bench-vae: $(VENV)/.dev  ## an iteration of the implicit autoencoder against a p
 
 bench-small-samples: $(VENV)/.dev  ## coverage of the 95% intervals with 50 to 150 rows, worst parameter of eleven models
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.small_samples
+
+bench-fit-check: $(VENV)/.dev  ## size, power and cost of the check of a fit (SETS=400; CASES= part of a name)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.fit_check $(SETS) $(CASES)
 
 coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data sets
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.coverage

@@ -148,7 +148,8 @@ def j_test(data_sets: int = 500) -> None:
     for name, (setting, draw) in [*((k, (s, s.draw)) for k, s in cases.items()), *wrong.items()]:
         rng = np.random.default_rng(3)
         repeats = data_sets if name.startswith("right") else 100
-        p = [setting.estimator("auto").fit(draw(800, rng)).result_.j_test.p_value for _ in range(repeats)]
+        sets = (draw(800, rng) for _ in range(repeats))
+        p = [setting.estimator("auto").fit(X).j_test(X).p_value for X in sets]
         rate = float(np.mean(np.array(p) < 0.05))
         met = "yes" if 0.03 <= rate <= 0.08 else "NO"
         rows.append([name, f"{repeats}", f"{rate:.3f}", met if name.startswith("right") else "(power)"])

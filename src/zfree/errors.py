@@ -78,7 +78,7 @@ class SelectionWarning(ZfreeWarning):
 
 
 class MisfitWarning(ZfreeWarning):
-    """Estimates with different generators disagree by more than chance: the data contradict the model."""
+    """The data differ from draws of the fitted model by more than chance: they contradict the model."""
 
 
 class IllConditionedWarning(ZfreeWarning):

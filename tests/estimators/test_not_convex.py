@@ -43,7 +43,8 @@ def test_auto_takes_the_better_distance_and_says_why():
     assert {t.generator for t in selection.trials} == {zf.BoundaryDistance(), zf.SectionDistance("x")}
     assert est.generator_ == min(selection.trials, key=lambda t: t.criterion).generator
     assert "convex" in selection.remark
-    assert est.result_.j_test.p_value > 0.001
+    assert est.j_test(X).p_value > 0.001
+    assert est.result_.fit_check.p_value > 0.001
     by_hand = zf.TruncatedGaussian(DOMAIN, est.generator_).fit(X)
     assert np.array_equal(est.precision_, by_hand.precision_)
 

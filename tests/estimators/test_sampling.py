@@ -68,7 +68,7 @@ def test_bad_chains_are_told(monkeypatch):
 
 @pytest.mark.parametrize("n", [1.5, "a", None, 0, -3, True, [5]])
 def test_numbers_of_draws(n):
-    for est in (zf.Gamma(), zf.Gaussian(), zf.PowerInteraction(0.5, 0.5)):
+    for est in (zf.Gamma(check=False), zf.Gaussian(check=False), zf.PowerInteraction(0.5, 0.5, check=False)):
         est.fit(RNG.gamma(2.0, 1.0, (100, 1)))
         with pytest.raises(SpecificationError, match="number of draws"):
             est.sample(n)

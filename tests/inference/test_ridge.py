@@ -31,7 +31,8 @@ def test_ridge_standard_errors_agree_with_repeated_samples():
 
 def test_no_j_test_and_no_combination_with_a_ridge():
     x = np.random.default_rng(0).gamma(3.0, 0.5, size=2000)
-    assert zf.Gamma(ridge=0.05).fit(x).result_.j_test is None
+    with pytest.raises(SpecificationError, match="ridge"):
+        zf.Gamma(ridge=0.05).fit(x).j_test(x)
     with pytest.raises(SpecificationError, match="ridge"):
         zf.Gamma(ridge=0.05, generator=zf.Combined()).fit(x)
 

@@ -78,7 +78,9 @@ def test_the_warning_says_which():
         NotPositiveDefiniteWarning, match=r"still normalisable on SolidSimplex\(5\).*positive_definite=True"
     ):
         est = zf.TruncatedGaussian(domain=zf.SolidSimplex(5)).fit(X)
-    assert "not positive definite" in str(est.result_.summary())
+    assert "remark: the estimated K is not positive definite" in str(est.result_.summary())
+    assert "remark: the estimated K" in est.result_.summary()._repr_html_()
+    assert est.result_.notes == ()
     x = np.random.default_rng(0).pareto(1.5, (400, 1)) + 0.01
     with pytest.warns(NotPositiveDefiniteWarning, match="cannot be normalised on Orthant"):
         zf.TruncatedGaussian(generator=zf.Barrier(1.0, 0.0), fixed={"K[x1,x1]": -0.1}).fit(x)

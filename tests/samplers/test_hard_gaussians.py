@@ -173,3 +173,22 @@ def test_no_distribution_no_draws():
         sample_gaussian(zf.Orthant(2), [0.0, 0.0], [[1.0, -2.0], [-2.0, 1.0]], 10)
     with pytest.raises(ImproperDensityError, match="never leaves the domain"):
         sample_gaussian(zf.Orthant(2), [0.0, 0.0], [[0.0, 0.0], [0.0, 1.0]], 10)  # flat along x1
+
+
+def test_a_precision_of_zero_leaves_an_exponential():
+    """K = 0 in one column and a falling linear term; in chains, with a weak interaction."""
+    for coupling in (0.0, 0.02):
+        K = np.array([[0.0, coupling], [coupling, 1.0]])
+        found = gaussian_draws(zf.Orthant(2), np.zeros(2), K, np.array([-2.0, 0.0]), 4000, np.random.default_rng(0))
+        assert found.exact == (coupling == 0.0)
+        assert not found.doubt
+        assert found.draws[:, 0].mean() == pytest.approx(0.5, abs=0.04)
+
+
+@pytest.mark.parametrize("distance", [1e4, 1e8, 1e12])
+def test_a_corner_far_from_the_mean(distance):
+    """What is left of the Gaussian there are exponentials with rate Kμ."""
+    K = np.eye(3) + 0.1
+    X = draws_of(zf.Orthant(3), np.full(3, -distance), K, n=3000)
+    for j in range(3):
+        assert stats.kstest(X[:, j] * 1.3 * distance, "expon").pvalue > 0.001

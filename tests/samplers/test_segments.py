@@ -30,6 +30,8 @@ def _cdf(g, q, low, high):
         (0.0, 0.0, -1.0, 2.0),  # uniform
         (1.0, 1e-20, -1.0, 2.0),  # a normal 1e10 deviations away
         (1e7, 1e-3, -1.0, 1.0),
+        (-1e9, 1.0, -1e-9, 5.0),  # the tail of a normal 1e9 deviations below
+        (1e9, 1.0, -5.0, 2e-9),  # and above
         (-40.0, -1e-9, -0.5, 0.5),
         (0.5, -3.0, -1.0, 2.0),  # two humps at the ends
         (0.0, -400.0, -1.0, 1.0),
@@ -57,3 +59,11 @@ def test_elements_of_every_kind_together():
     assert stats.kstest(draws[:, 0], "norm").pvalue > 0.001
     assert stats.kstest(draws[:, 1], _cdf(1.0, 0.0, -1.0, 1.0)).pvalue > 0.001
     assert stats.kstest(draws[:, 2], _cdf(0.0, -8.0, -1.0, 1.0)).pvalue > 0.001
+
+
+def test_exponentials_without_an_end():
+    ones = np.ones(5000)
+    up = quadratic_on_segment(-3.0 * ones, 0.0, -1.0 * ones, np.inf * ones, np.random.default_rng(2))
+    assert stats.kstest(up + 1.0, stats.expon(scale=1 / 3).cdf).pvalue > 0.001
+    down = quadratic_on_segment(3.0 * ones, 0.0 * ones, -np.inf * ones, 2.0 * ones, np.random.default_rng(3))
+    assert stats.kstest(2.0 - down, stats.expon(scale=1 / 3).cdf).pvalue > 0.001

@@ -160,3 +160,12 @@ def test_no_distribution_no_draws():
     with pytest.raises(ImproperDensityError, match="close to x1 = 0"):
         sample_model(model, zf.Orthant(1), [-2.0, 0.01, -1.0], 10)
     assert not sample_model(model, zf.Orthant(1), [-2.0, -1.0, -1e-3], 100, random_state=0).doubt
+
+
+def test_a_ridge_is_found_by_the_chains():
+    """Growing along x₁ = x₂ only, in a cone one degree wide."""
+    model = family(2, lambda X: np.column_stack([-0.5 * X**2, X[:, 0] * X[:, 1]]), 3)
+    assert model.normalisable(np.array([1.0, 1.0, 1.0001]), zf.RealSpace(2)).holds is not False
+    with pytest.raises(ImproperDensityError, match="far out along"):
+        sample_model(model, zf.RealSpace(2), [1.0, 1.0, 1.0001], 500, random_state=0)
+    assert not sample_model(model, zf.RealSpace(2), [1.0, 1.0, 0.99], 500, random_state=0).doubt

@@ -72,8 +72,8 @@ class Polyhedral(Domain):
         if not hit.size:
             return Sections(np.full(len(X), np.inf), np.full(len(X), np.inf))
         slacks = self.slacks(X)
-        speed = rate[hit] / (slacks if hit.size == rate.size else slacks[:, hit])
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", over="ignore"):
+            speed = rate[hit] / (slacks if hit.size == rate.size else slacks[:, hit])
             return Sections(1.0 / np.maximum(-speed.min(axis=1), 0.0), 1.0 / np.maximum(speed.max(axis=1), 0.0))
 
     def free_directions(self, spread: Array) -> Array:

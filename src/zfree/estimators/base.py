@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
 
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,9 +22,11 @@ from zfree.errors import (
     warn,
 )
 from zfree.estimators.boundary import keep_inside
+from zfree.estimators.checking import checked, wants_check, with_bound_note
 from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator
 from zfree.estimators.clipping import remark_on_clipping
-from zfree.estimators.combined import combined_estimate, with_j_test
+from zfree.estimators.combined import combined_estimate
+from zfree.estimators.doubts import AnswersDoubts
 from zfree.estimators.extremes import within_range
 from zfree.estimators.size import check_draws, check_memory, enough_memory
 from zfree.estimators.validation import (
@@ -40,6 +41,7 @@ from zfree.estimators.validation import (
 )
 from zfree.generators import Combined, Generator, Identity
 from zfree.inference import FitResult, Target, boundary_orders, check_kind, estimate, judge, safe_generator
+from zfree.inference.goodness import Rows
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.samplers import Draws, sample_model
@@ -60,8 +62,14 @@ class Data(NamedTuple):
     dropped: int = 0
     """Rows on the boundary that were left out."""
 
+    @property
+    def rows(self) -> Rows:
+        """What a check of the fit looks at; equal weights are none."""
+        equal = self.weight is None or bool((self.weight == self.weight[0]).all())
+        return Rows(self.X, None if equal else self.weight, self.columns)
 
-class ScoreMatchingEstimator(BaseEstimator, ABC):
+
+class ScoreMatchingEstimator(AnswersDoubts, ABC):
     """A scikit-learn estimator fitted by generalized score matching.
 
     Subclasses set the parameters in ``__init__`` and say which model to build (:meth:`_specify`).
@@ -119,6 +127,7 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
         -------
         self
         """
+        check = wants_check(self.get_params(deep=False).get("check", True))
         asked = as_generator(self.generator)
         array, weight = self._read_given(X, sample_weight)
         data, notes = self._use(array, weight)
@@ -142,13 +151,12 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
                     )
                 else:
                     result = self._estimate(problem, restriction, notes)
-                    if selection is not None and problem.domain.has_boundary and not self.ridge:
-                        result = with_j_test(result, problem, restriction, self.ridge)
             result = self._remark_on_boundary(self._remark_on_units(result, problem), problem, restriction)
             result = self._remark_on_estimate(result, data.X)
         if notes and self.boundary == "clip":
             result = remark_on_clipping(self, result, array, weight)
-        self.result_ = replace(result, selection=selection)
+        result = with_bound_note(replace(result, selection=selection))
+        self.result_ = checked(result, data.rows) if check and selection is not None else result
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)
         return self
@@ -281,6 +289,11 @@ class ScoreMatchingEstimator(BaseEstimator, ABC):
     def _read_every(self, X: Any) -> Array:
         # One value per row is returned, so no row may be dropped.
         return self._read_new(X, "raise" if self.boundary == "drop" else self.boundary)
+
+    def _reread(self, X: Any, sample_weight: Any) -> Data:
+        check_is_fitted(self, "result_")
+        array = read_table(self, X, reset=False, one_dimensional=self._one_dimensional)
+        return self._rows_inside(array, check_weight(sample_weight, len(array)), self.boundary)[0]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean scoring rule of new rows: larger is better.

@@ -6,27 +6,27 @@ from dataclasses import replace
 
 import numpy as np
 
-from zfree.errors import MisfitWarning, SingularMomentsError, SpecificationError, warn
+from zfree.errors import SpecificationError
 from zfree.estimators.choice import beside, companions
 from zfree.generators import Barrier, Combined, Generator
 from zfree.inference import (
     FitResult,
     JTest,
     Search,
+    Stacked,
     Target,
     as_result,
     check_variances,
     combine,
     estimate,
-    j_test,
     prepare,
     stack,
 )
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
-ALARM = 0.001
-"""The p-value of the J test below which a fit warns."""
+DISAGREEMENT, HEAVY_TAILED_DISAGREEMENT = 1e-4, 1e-6
+"""p-values of the J test below which combined estimates are said to disagree."""
 
 
 def combined_estimate(
@@ -80,13 +80,17 @@ def _members(asked: Combined, problem: Problem, search: Search) -> list[Generato
     return others
 
 
-def with_j_test(result: FitResult, problem: Problem, restriction: Restriction, ridge: float) -> FitResult:
-    """Hold the estimates of two generators against each other."""
-    try:
-        stacked = stack(problem, _opponents(problem), restriction, ridge)
-    except SingularMomentsError:
-        return result
-    return _judged(result, j_test(stacked)) if stacked.r else result
+def opposed(problem: Problem, restriction: Restriction, ridge: float) -> Stacked:
+    """The estimates of two generators side by side, for the J test."""
+    if not problem.domain.has_boundary:
+        raise SpecificationError(
+            f"{problem.domain!r} has no boundary: all barriers are one there, and J has nothing to compare."
+        )
+    if ridge:
+        raise SpecificationError("with a ridge the estimates are biased and J has no meaning: leave out ridge=.")
+    if not restriction.free.any():
+        raise SpecificationError("every parameter is known: there are no estimates for J to compare.")
+    return stack(problem, _opponents(problem), restriction, ridge)
 
 
 def _opponents(problem: Problem) -> list[Generator]:
@@ -107,11 +111,9 @@ def _opponents(problem: Problem) -> list[Generator]:
 
 
 def _judged(result: FitResult, test: JTest) -> FitResult:
-    if test.p_value < ALARM:
-        note = (
-            f"estimates with different generators disagree (J test, p = {test.p_value:.2g}): the data contradict the model. "
-            "Look for another model, outliers, or a domain that is too large."
+    """J beside the estimate. It rejects true models with heavy tails too often for an alarm, so trouble is a note."""
+    if test.p_value < (HEAVY_TAILED_DISAGREEMENT if result.model.heavy_tailed else DISAGREEMENT):
+        result = result.with_note(
+            f"estimates with different generators disagree by more than their covariance allows (J test, p = {test.p_value:.2g})."
         )
-        warn(note, MisfitWarning)
-        result = result.with_note(note)
     return replace(result, j_test=test)

@@ -36,7 +36,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         Derivatives of b: (n, d) and (n, d, d).
     names : sequence of str, optional
         Names of the r parameters; theta[0], theta[1], … by default.
-    fixed, ridge, target, boundary, boundary_eps, standard_errors
+    fixed, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`Dirichlet`.
 
     Attributes
@@ -80,6 +80,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         boundary: str = "raise",
         boundary_eps: float | None = None,
         standard_errors: str = "auto",
+        check: bool = True,
     ) -> None:
         self.statistic = statistic
         self.base = base
@@ -96,6 +97,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         self.boundary = boundary
         self.boundary_eps = boundary_eps
         self.standard_errors = standard_errors
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return RealSpace(n_columns) if self.domain is None else self.domain

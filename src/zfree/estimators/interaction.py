@@ -27,7 +27,7 @@ class LogNormal(_GaussianEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors
+    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`TruncatedGaussian`.
 
     Attributes
@@ -52,6 +52,7 @@ class LogNormal(_GaussianEstimator):
         boundary: str = "raise",
         boundary_eps: float | None = None,
         standard_errors: str = "auto",
+        check: bool = True,
     ) -> None:
         self.generator = generator
         self.structure = structure
@@ -64,6 +65,7 @@ class LogNormal(_GaussianEstimator):
         self.boundary = boundary
         self.boundary_eps = boundary_eps
         self.standard_errors = standard_errors
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
@@ -99,7 +101,7 @@ class PowerInteraction(_PairwiseEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors
+    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`TruncatedGaussian`.
 
     Attributes
@@ -126,6 +128,7 @@ class PowerInteraction(_PairwiseEstimator):
         boundary: str = "raise",
         boundary_eps: float | None = None,
         standard_errors: str = "auto",
+        check: bool = True,
     ) -> None:
         self.a = a
         self.b = b
@@ -140,6 +143,7 @@ class PowerInteraction(_PairwiseEstimator):
         self.boundary = boundary
         self.boundary_eps = boundary_eps
         self.standard_errors = standard_errors
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)

@@ -111,7 +111,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
             f"the smallest is {values[0]:.4g}); {verdict}. Pass positive_definite=True for the best positive-definite K."
         )
         warn(note, NotPositiveDefiniteWarning)
-        return result.with_note(note)
+        return result.with_remark(note) if normalisable else result.with_note(note)
 
     def _learn(self, result: FitResult) -> None:
         model = result.model
@@ -190,6 +190,8 @@ class TruncatedGaussian(_GaussianEstimator):
         How far inside ``"clip"`` moves them.
     standard_errors : {"auto", "jackknife", "sandwich"}
         See :class:`Dirichlet`.
+    check : bool
+        Whether a fit with a generator chosen from the data is compared with draws of the fitted model (``result_.fit_check``).
 
     Attributes
     ----------
@@ -227,6 +229,7 @@ class TruncatedGaussian(_GaussianEstimator):
         boundary: str = "raise",
         boundary_eps: float | None = None,
         standard_errors: str = "auto",
+        check: bool = True,
     ) -> None:
         self.domain = domain
         self.generator = generator
@@ -241,6 +244,7 @@ class TruncatedGaussian(_GaussianEstimator):
         self.boundary = boundary
         self.boundary_eps = boundary_eps
         self.standard_errors = standard_errors
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns) if self.domain is None else self.domain
@@ -281,6 +285,7 @@ class Gaussian(TruncatedGaussian):
         ridge: float = 0.0,
         target: Target = "information",
         standard_errors: str = "auto",
+        check: bool = True,
     ) -> None:
         super().__init__(
             generator=generator,
@@ -293,6 +298,7 @@ class Gaussian(TruncatedGaussian):
             ridge=ridge,
             target=target,
             standard_errors=standard_errors,
+            check=check,
         )
 
     def _domain(self, n_columns: int) -> Domain:

@@ -38,6 +38,8 @@ class Dirichlet(ScoreMatchingEstimator):
     standard_errors : {"auto", "jackknife", "sandwich"}
         The jackknife, by exact leave-one-out, corrects intervals for bias and for few rows; ``"auto"`` uses the sandwich of Theorem 5.1 where
         rows are so many that both agree.
+    check : bool
+        Whether a fit with a generator chosen from the data is compared with draws of the fitted model (``result_.fit_check``).
 
     Attributes
     ----------
@@ -67,6 +69,7 @@ class Dirichlet(ScoreMatchingEstimator):
         boundary: str = "raise",
         boundary_eps: float | None = None,
         standard_errors: str = "auto",
+        check: bool = True,
     ) -> None:
         self.generator = generator
         self.domain = domain
@@ -76,6 +79,7 @@ class Dirichlet(ScoreMatchingEstimator):
         self.boundary = boundary
         self.boundary_eps = boundary_eps
         self.standard_errors = standard_errors
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         if n_columns < 2:
@@ -111,6 +115,7 @@ class _OrthantEstimator(ScoreMatchingEstimator):
         boundary: str = "raise",
         boundary_eps: float | None = None,
         standard_errors: str = "auto",
+        check: bool = True,
     ) -> None:
         self.generator = generator
         self.fixed = fixed
@@ -119,6 +124,7 @@ class _OrthantEstimator(ScoreMatchingEstimator):
         self.boundary = boundary
         self.boundary_eps = boundary_eps
         self.standard_errors = standard_errors
+        self.check = check
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
@@ -139,7 +145,7 @@ class Exponential(_OrthantEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    fixed, ridge, target, boundary, boundary_eps, standard_errors
+    fixed, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`Dirichlet`.
 
     Attributes
@@ -175,7 +181,7 @@ class Gamma(_OrthantEstimator):
     generator : Generator, str, list of Generator, Combined or "auto"
         ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
         choose from; or several combined.
-    fixed, ridge, target, boundary, boundary_eps, standard_errors
+    fixed, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`Dirichlet`.
 
     Attributes

@@ -1,7 +1,7 @@
 """From a solution to a result: covariance, tests, intervals, rankings."""
 
 from zfree.inference.boundary import BoundaryVerdict, boundary_orders, judge, required_decay
-from zfree.inference.combination import Combination, JTest, combine, j_test, stack
+from zfree.inference.combination import Combination, JTest, Stacked, combine, j_test, stack
 from zfree.inference.criterion import Target, weight_matrix
 from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
@@ -13,6 +13,7 @@ from zfree.inference.rows_or_groups import check_kind
 from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
 from zfree.inference.summary import Summary
 from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
+from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest
 
 __all__ = [
@@ -21,12 +22,14 @@ __all__ = [
     "Combination",
     "FamilySearch",
     "FitResult",
+    "GoodnessOfFit",
     "JTest",
     "Jackknife",
     "Parameters",
     "Ranking",
     "Search",
     "Selection",
+    "Stacked",
     "Summary",
     "Target",
     "Trial",

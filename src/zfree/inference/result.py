@@ -21,6 +21,7 @@ from zfree.inference.new_rows import rows_inside
 from zfree.inference.parameters import Parameters, mapped
 from zfree.inference.selection import Selection
 from zfree.inference.summary import SHOWN_ROWS, Block, Summary
+from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest, hypothesis, wald_test
 from zfree.models import Model
 from zfree.models.base import Derived
@@ -51,11 +52,15 @@ class FitResult:
     moments : Moments
         Γ_N and g_N, in the coordinates the model works in.
     notes : tuple of str
-        What a reader must know: rows dropped or moved, constraints that bind, inconsistency.
+        Trouble that a reader must know of: rows dropped or moved, constraints that bind, inconsistency, a misfit. Empty if all is well.
+    remarks : tuple of str
+        What is worth knowing and no trouble; the summary shows them too.
     selection : Selection or None
         Why this generator, when it was chosen from the data.
+    fit_check : GoodnessOfFit or None
+        Whether the data contradict the model; None if the check was not run.
     j_test : JTest or None
-        Goodness of fit, when more than one generator was looked at.
+        Whether the estimates of combined generators agree.
     combination : Combination or None
         How several generators were combined.
     units : Units
@@ -76,7 +81,9 @@ class FitResult:
     working_theta: Array
     working_covariance: Array
     notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     selection: Selection | None = None
+    fit_check: GoodnessOfFit | None = None
     j_test: JTest | None = None
     combination: Combination | None = None
     units: Units | None = None
@@ -300,9 +307,10 @@ class FitResult:
             ("Tr(Σ̂)", f"{self.total_variance:.4g}"),
             ("κ(Γ_N)", self._describe_condition()),
             ("standard errors", self._describe_errors()),
+            *([("fit check", self.fit_check.verdict)] if self.fit_check else []),
             *([("J test", f"p = {self.j_test.p_value:.3g}")] if self.j_test else []),
         )
-        return Summary(self.model.title, header, tuple(blocks), level, self.notes, rows)
+        return Summary(self.model.title, header, tuple(blocks), level, self.notes, self.remarks, rows)
 
     def _describe_condition(self) -> str:
         plain = f"{self.condition_number:.4g}"
@@ -340,8 +348,12 @@ class FitResult:
         return replace(self, model=model, names=model.names)
 
     def with_note(self, note: str) -> FitResult:
-        """The same result with one more remark."""
+        """The same result with one more trouble to know of."""
         return replace(self, notes=(*self.notes, note))
+
+    def with_remark(self, remark: str) -> FitResult:
+        """The same result with one more thing worth knowing."""
+        return replace(self, remarks=(*self.remarks, remark))
 
     def __repr__(self) -> str:
         return (

@@ -40,7 +40,14 @@ class Summary:
     blocks: tuple[Block, ...]
     level: float
     notes: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
     rows: int | None = None
+
+    def _lines(self) -> list[str]:
+        """What stands below the table."""
+        lines = [f"bias: {line}" for line in self._biases()]
+        lines += [f"note: {note}" for note in self.notes]
+        return lines + [f"remark: {remark}" for remark in self.remarks]
 
     def _columns(self) -> tuple[str, ...]:
         low, high = 50 * (1 - self.level), 50 * (1 + self.level)
@@ -98,8 +105,7 @@ class Summary:
             out += ["-" * total, line((block.title, *columns[1:])), "-" * total]
             out += [line(row) for row in rows] + self._rest(block)
         out.append("=" * total)
-        out += [f"bias: {line}" for line in self._biases()]
-        out += [f"note: {note}" for note in self.notes]
+        out += self._lines()
         return "\n".join(out)
 
     __repr__ = __str__
@@ -131,6 +137,5 @@ class Summary:
             )
             rest = "".join(f"<p>{html.escape(text)}</p>" for text in self._rest(block))
             body += f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>{rest}"
-        notes = "".join(f"<p>bias: {html.escape(line)}</p>" for line in self._biases())
-        notes += "".join(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{html.escape(line)}</p>" for line in self._lines())
         return f"<h4>{html.escape(self.title)}</h4><table>{head}</table>{body}{notes}"

@@ -187,6 +187,13 @@ class PairwiseModel(Model):
         power = np.log(X) if self.b == 0.0 else X**self.b / self.b
         return np.concatenate([quadratic, power.T]).T
 
+    def log_density(self, X: Array, theta: Array) -> Array:
+        u, scale = self.centred(X), self.a if self.a != 0.0 else 1.0
+        out = np.einsum("nj,nj->n", u @ self.matrix(theta), u) * (-0.5 / scale) + self.base(X)
+        if self.linear:
+            out += (np.log(X) if self.b == 0.0 else X**self.b / self.b) @ self.vector(theta)
+        return out
+
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         out = -self.centred(X) @ self.matrix(theta)
         v = self._v(X)

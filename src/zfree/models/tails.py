@@ -17,7 +17,7 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.models.normalisable import Normalisable
 
-CENTRES, RANDOM_DIRECTIONS = 8, 8
+ROWS, CENTRES, RANDOM_DIRECTIONS = 1000, 8, 8
 APPROACH = 10.0 ** -np.arange(2.0, 11.0, 2.0)
 """Fractions of the way left to a facet."""
 DEPARTURE = 10.0 ** np.array([1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0])
@@ -36,10 +36,11 @@ def look(log_density: Callable[[Array], Array], domain: Domain, rows: Array | No
     if not inner.is_convex:
         return Normalisable(None)
     rows = inner.interior_point()[None] if rows is None else rows if chart is None else chart.pull(rows)
+    rows = rows[:: -(-len(rows) // ROWS)]
     spread = np.ptp(rows, axis=0)
     spread = np.where(spread > 0, spread, np.where(rows[0] != 0, np.abs(rows[0]), 1.0))
     centres = rows[:: -(-len(rows) // CENTRES)]
-    V = _directions(len(spread)) * spread
+    V = _directions(rows / spread) * spread
     ends = np.concatenate([inner.chord(centres, v).above for v in V])
     Y, V = np.tile(centres, (len(V), 1)), np.repeat(V, len(centres), axis=0)
     near = np.isfinite(ends)
@@ -81,9 +82,13 @@ def _evaluate(log_density: Callable[[Array], Array], X: Array) -> Array:
         return np.concatenate([_evaluate(log_density, X[:half]), _evaluate(log_density, X[half:])])
 
 
-def _directions(d: int) -> Array:
+def _directions(Z: Array) -> Array:
+    """Axes, the principal directions of the rows (where tails are longest), and some at random; both ways."""
+    d = Z.shape[1]
     random = np.random.default_rng(0).standard_normal((RANDOM_DIRECTIONS if d > 1 else 0, d))
-    return np.concatenate([np.eye(d), -np.eye(d), random, -random])
+    principal = np.linalg.svd(Z - Z.mean(axis=0), full_matrices=False)[2] if len(Z) > d > 1 else random[:0]
+    one_way = np.concatenate([np.eye(d), principal, random])
+    return np.concatenate([one_way, -one_way])
 
 
 def _last_slope(values: Array, position: Array) -> Array:

@@ -28,6 +28,8 @@ BATCH = 500_000
 """Proposals drawn at a time."""
 MOST_MOVES = 40_000
 """Moves along lines before chains that do not mix are given up."""
+MOST_NUMBERS = 5e7
+"""Numbers drawn on the convex hull of a domain, at most."""
 HEAT = 16.0
 """Chains start from the density to the power 1/16: four times as wide, or nearly uniform on a bounded domain."""
 HOT_ROUNDS = 4
@@ -107,7 +109,7 @@ def _independent(
     center: Array, k: Array, eta: Array, intervals: tuple[Array, Array], n: int, rng: np.random.Generator
 ) -> Array:
     lower, upper = (np.broadcast_to(side - center, (n, len(k))) for side in intervals)
-    _check_ends(k, lower[0], upper[0])
+    _check_ends(k, eta, lower[0], upper[0])
     draws = quadratic_on_segment(np.broadcast_to(eta, lower.shape), np.broadcast_to(k, lower.shape), lower, upper, rng)
     lower, upper = intervals
     return np.clip(center + draws, np.nextafter(lower, np.inf), np.nextafter(upper, -np.inf))
@@ -166,7 +168,7 @@ class _Move:
         q, g = float(v @ Kv), (self._eta @ v + self._center @ Kv) - X @ Kv
         below, above = self._domain.chord(X, v)
         if q <= 0:
-            _check_ends(np.array([q]), -below, above)
+            _check_ends(q, g, -below, above)
         new = X + quadratic_on_segment(g, q, -below, above, rng)[:, None] * v
         # A draw rounded onto the boundary would leave the open domain.
         outside = ~(self._domain.margins(new).min(axis=1, initial=np.inf) > 0)
@@ -175,8 +177,10 @@ class _Move:
         return new
 
 
-def _check_ends(q: Array, low: Array, high: Array) -> None:
-    if np.any((q <= 0) & ~np.isfinite(high - low)):
+def _check_ends(q: Array | float, g: Array, low: Array, high: Array) -> None:
+    """Along a line without an end the density must fall."""
+    rises = (np.isinf(high) & ((q < 0) | (g >= 0))) | (np.isinf(low) & ((q < 0) | (g <= 0)))
+    if np.any((q <= 0) & rises):
         raise ImproperDensityError(
             "the density does not fall along a line that never leaves the domain (vᵀKv ≤ 0): it cannot be normalised. "
             "Fit with positive_definite=True."
@@ -197,14 +201,16 @@ def _on_hull(
     asked = n
     while True:
         states, rhat, size = _chains(domain.hull, center, K, eta, asked, rng, start, patience)
-        draws = spread_evenly(states, states.shape[0] * states.shape[1])
-        draws = draws[domain.contains(draws)]
+        every = states.reshape(-1, len(center))
+        draws = every[domain.contains(every)]
+        share = len(draws) / len(every)
         if len(draws) >= n:
-            share = len(draws) / (states.shape[0] * states.shape[1])
-            return Draws(draws[:n], False, "chains along lines of the convex hull", rhat, size * share)
-        if not len(draws):
+            apart = np.linspace(0, len(draws) - 1, n).astype(np.intp)
+            return Draws(draws[apart], False, "chains along lines of the convex hull", rhat, size * share)
+        needed = n / max(share, 1e-12)
+        if needed * len(center) > MOST_NUMBERS:
             raise SpecificationError(
-                f"none of {asked} draws on the convex hull of {domain!r} falls inside it: nearly all of this Gaussian is "
+                f"{len(draws)} of {len(every)} draws on the convex hull of {domain!r} fall inside it: nearly all of this Gaussian is "
                 "in the gaps. Check the mean, the precision and the domain, or sample from one piece of it."
             )
-        asked = int(1.2 * asked * n / len(draws)) + 100
+        asked = int(1.2 * needed) + 100

@@ -25,14 +25,16 @@ Move = Callable[[Array, Array, np.random.Generator], Array]
 FEWEST_CHAINS, MOST_CHAINS = 64, 1024
 SETTLING = (4, 4, 8)
 """Rounds of the blocks in which the frame is first learnt."""
+HURRIED = 1000
+"""With fewer moves than these to spend, chains settle once only: they should start close to their law."""
 FIRST = 16
 """Rounds of the first block that may be kept."""
 GOOD = 1.02
 """Split-R̂ at which a block is good enough."""
 KEPT_DOUBLES = 2**24
-"""States kept of a block, at most (128 MB)."""
-JUDGED_CHAINS = 256
-"""Chains that the diagnostics look at, at most."""
+"""States kept of a block, at most (128 MB), unless more are asked for."""
+JUDGED_CHAINS, JUDGED_DOUBLES = 256, 2**22
+"""Chains and numbers that the diagnostics look at, at most (but 16 chains at least)."""
 
 
 class Run(NamedTuple):
@@ -49,16 +51,16 @@ def number_of_chains(n: int) -> int:
 
 def run(move: Move, X: Array, root: Array, n: int, rng: np.random.Generator, most_moves: int) -> Run:
     """States from which `n` nearly independent draws can be taken, if `most_moves` moves suffice for that."""
-    for rounds in SETTLING:
+    for rounds in SETTLING if most_moves >= HURRIED else SETTLING[:1]:
         states = block(move, X, root, rounds, 1, rng)
         X, root = states[-1], learnt_root(states[rounds // 2 :], root)
     chains, d = X.shape
     rounds, spent = max(FIRST, -(-n // chains)), 0
     while True:
-        stride = -(-rounds * X.size // KEPT_DOUBLES)
+        stride = max(1, rounds // max(-(-n // chains), KEPT_DOUBLES // X.size, 8))
         states = block(move, X, root, rounds, stride, rng)
         spent += 2 * d * rounds
-        judged = rank_normal(states[:, :JUDGED_CHAINS])
+        judged = rank_normal(states[:, : max(16, min(JUDGED_CHAINS, JUDGED_DOUBLES // (len(states) * d)))])
         rhat = np.maximum(split_rhat(judged), split_rhat(np.abs(judged)))
         size = effective_size(judged) * (chains / judged.shape[1])
         if (rhat.max() <= GOOD and size.min() >= n) or spent + 4 * d * rounds > most_moves:

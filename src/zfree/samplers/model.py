@@ -67,7 +67,10 @@ def sample_model(
             return exact
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
         return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, start, patience)
-    return slice_draws(lambda X: model.log_density(X, values), domain, n, rng, start, patience)
+    found = slice_draws(lambda X: model.log_density(X, values), domain, n, rng, start, patience)
+    # Chains run along a ridge that no look from the middle can find; from where they ended it can be seen.
+    refuse_improper(model.normalisable(values, domain, found.draws), domain)
+    return found
 
 
 def _textbook(model: Model, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> Draws | None:

@@ -7,32 +7,53 @@ import numpy as np
 from zfree.arrays import Array, Index
 from zfree.samplers.truncated_normal import truncated_normal
 
-FLAT, FAR = 1e-8, 1e6
+FLAT, FAR = 1e-8, 1e3
+"""A truncated normal loses digits when its ends are less than 1e-4 deviations apart, or a thousand of them from the mean."""
 
 
 def quadratic_on_segment(g: Array, q: Array | float, low: Array, high: Array, rng: np.random.Generator) -> Array:
     """One draw for each element from exp(g t − ½ q t²) restricted to (low, high).
 
-    With q > 0 it is a truncated normal, and the ends may be infinite. Where the density is nearly an exponential (|q| times the
-    squared length is small), or log-convex (q < 0), an exponential that lies above it is drawn from and thinned; about half of the
+    With q > 0 it is a truncated normal, and an end may be infinite; with q = 0 too, if the density falls towards it. Where it is
+    nearly an exponential, or log-convex (q < 0), an exponential that lies above it is drawn from and thinned; about half of the
     proposals or more are kept.
     """
-    length = high - low
-    with np.errstate(over="ignore"):
-        bend = np.abs(q) * length * length
-    # Ends of a truncated normal that differ by less than 1e-4 deviations, or lie a million of them out, lose digits.
-    flat = bend <= FLAT
-    if np.any(bend <= 1.0):
-        flat |= (bend <= 1.0) & (g * g > FAR**2 * np.abs(q))
-    if np.ndim(q) == 0 and q > 0 and not flat.any():
-        sd = 1.0 / np.sqrt(q)
-        return truncated_normal(g * (sd * sd), sd, low, high, rng)
-    g, q, low, high, flat = np.broadcast_arrays(g, q, low, high, flat)
+    length, root = high - low, np.sqrt(np.maximum(q, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        flat = np.abs(q) * length * length <= FLAT
+        # The slope of log p at either end: where it is steep, what lies inside is the tail of a normal far outside.
+        tail = ((g - q * low < -FAR * root) | (g - q * high > FAR * root)) & (q > 0) & ~flat
+    if np.any(q == 0):
+        tail = tail | ((q == 0) & np.isinf(length))
+    if np.ndim(q) == 0 and q > 0 and not (flat.any() or tail.any()):
+        return truncated_normal(g / q, 1.0 / float(root), low, high, rng)
+    g, q, low, high, flat, tail = np.broadcast_arrays(g, q, low, high, flat, tail)
+    rest = ~(flat | tail)
     out = np.empty(g.shape)
-    for here, draw in ((flat, _nearly_exponential), (~flat & (q > 0), _normal), (~flat & (q <= 0), _log_convex)):
+    for here, draw in (
+        (flat, _nearly_exponential),
+        (tail, _tail),
+        (rest & (q > 0), _normal),
+        (rest & (q <= 0), _log_convex),
+    ):
         if here.any():
             out[here] = draw(g[here], q[here], low[here], high[here], rng)
     return np.clip(out, low, high)
+
+
+def _tail(g: Array, q: Array, low: Array, high: Array, rng: np.random.Generator) -> Array:
+    """From the nearer end the density falls like an exponential, and a little faster."""
+    upwards = np.isfinite(low) & (g - q * np.where(np.isfinite(low), low, 0.0) < 0)  # the mode is below the lower end
+    end = np.where(upwards, low, high)
+    rate = np.abs(g - q * end)
+    out, todo = np.empty(g.shape), np.arange(g.size)
+    while todo.size:
+        cut = -np.expm1(-rate[todo] * (high - low)[todo])
+        t = -np.log1p(-rng.uniform(size=todo.size) * cut) / rate[todo]
+        kept = np.log(rng.uniform(size=todo.size)) < -0.5 * q[todo] * t * t
+        out[todo[kept]] = t[kept]
+        todo = todo[~kept]
+    return np.where(upwards, end + out, end - out)
 
 
 def _normal(g: Array, q: Array, low: Array, high: Array, rng: np.random.Generator) -> Array:
