@@ -1,7 +1,7 @@
 """Where the data live."""
 
 from zfree.domains.ball import Ball
-from zfree.domains.base import BarrierHessian, Chart, Domain, Sections, Violations
+from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
 from zfree.domains.box import Box
 from zfree.domains.halfspace import HalfSpace
 from zfree.domains.orthant import Orthant
@@ -11,6 +11,7 @@ from zfree.domains.real import RealSpace
 from zfree.domains.shells import Shells
 from zfree.domains.simplex import Simplex, SolidSimplex
 from zfree.domains.units import Units
+from zfree.domains.violations import Violations
 
 __all__ = [
     "Ball",

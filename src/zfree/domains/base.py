@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from zfree.arrays import Array, Index, Mask, row_chunks
 from zfree.conversion import real_array
 from zfree.domains.units import Units
+from zfree.domains.violations import Violations
 from zfree.errors import SpecificationError
 from zfree.fields import Field
 from zfree.potentials import SlackPotential
@@ -62,50 +62,6 @@ class Chart(NamedTuple):
     def push(self, Y: Array) -> Array:
         """Points x of coordinates y."""
         return Y @ self.matrix.T + self.offset
-
-
-@dataclass(frozen=True)
-class Violations:
-    """Which rows break which constraint, and by how much.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        Row numbers, in order.
-    constraints : tuple of str
-        The constraint each of them breaks (the worst one of the row).
-    amounts : ndarray of float
-        By how much: 0 for a row exactly on the boundary, positive outside.
-    n_rows : int
-        How many rows were examined.
-    """
-
-    rows: Index
-    constraints: tuple[str, ...]
-    amounts: Array
-    n_rows: int
-
-    def __len__(self) -> int:
-        return int(self.rows.size)
-
-    @property
-    def on_boundary(self) -> Mask:
-        """Whether each listed row is on the boundary, rather than outside."""
-        return self.amounts <= 0.0
-
-    def describe(self, most: int = 3) -> str:
-        """A sentence naming the first `most` rows."""
-        shown = [
-            f"row {row} ({name}, {'equality' if amount <= 0 else f'missed by {amount:.3g}'})"
-            for row, name, amount in zip(self.rows, self.constraints, self.amounts, strict=True)
-        ][:most]
-        rest = len(self) - len(shown)
-        return "; ".join(shown) + (f"; and {rest} more" if rest else "")
-
-    def __str__(self) -> str:
-        if not len(self):
-            return f"all {self.n_rows} rows are inside the domain"
-        return f"{len(self)} of {self.n_rows} rows are not inside the domain: {self.describe(10)}"
 
 
 class Domain(ABC):

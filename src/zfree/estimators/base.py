@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, NamedTuple, Self, overload
+from typing import Any, ClassVar, Literal, Self, overload
 
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -16,9 +16,6 @@ from zfree.errors import (
     BoundaryRowsWarning,
     DataError,
     ImproperDensityWarning,
-    InconsistentGeneratorWarning,
-    InfiniteVarianceWarning,
-    UnitsWarning,
     warn,
 )
 from zfree.estimators.boundary import keep_inside
@@ -26,8 +23,10 @@ from zfree.estimators.checking import checked, wants_check, with_bound_note
 from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator
 from zfree.estimators.clipping import remark_on_clipping
 from zfree.estimators.combined import combined_estimate
+from zfree.estimators.data import Data
 from zfree.estimators.doubts import AnswersDoubts
 from zfree.estimators.extremes import within_range
+from zfree.estimators.remarks import remark_on_boundary, remark_on_units
 from zfree.estimators.size import check_draws, check_memory, enough_memory
 from zfree.estimators.validation import (
     check_domain,
@@ -40,33 +39,12 @@ from zfree.estimators.validation import (
     read_table,
 )
 from zfree.generators import Combined, Generator, Identity
-from zfree.inference import FitResult, Target, boundary_orders, check_kind, estimate, judge, safe_generator
-from zfree.inference.goodness import Rows
+from zfree.inference import FitResult, Target, check_kind, estimate, safe_generator
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.samplers import Draws, sample_model
 from zfree.solvers import Restriction
 from zfree.threads import blas_threads_for
-
-IMBALANCE = 100.0
-"""How many times too much some slacks may count, because of their units, before a fit says so."""
-
-
-class Data(NamedTuple):
-    """Rows strictly inside the domain, in the coordinates the model is written in."""
-
-    X: Array
-    weight: Array | None
-    columns: tuple[str, ...]
-    domain: Domain
-    dropped: int = 0
-    """Rows on the boundary that were left out."""
-
-    @property
-    def rows(self) -> Rows:
-        """What a check of the fit looks at; equal weights are none."""
-        equal = self.weight is None or bool((self.weight == self.weight[0]).all())
-        return Rows(self.X, None if equal else self.weight, self.columns)
 
 
 class ScoreMatchingEstimator(AnswersDoubts, ABC):
@@ -151,7 +129,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
                     )
                 else:
                     result = self._estimate(problem, restriction, notes)
-            result = self._remark_on_boundary(self._remark_on_units(result, problem), problem, restriction)
+            result = remark_on_boundary(remark_on_units(result, problem), problem, restriction)
             result = self._remark_on_estimate(result, data.X)
         if notes and self.boundary == "clip":
             result = remark_on_clipping(self, result, array, weight)
@@ -170,42 +148,6 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
             restriction = restriction.combine(Restriction.from_names(fixed, model.names), model.names)
         self._check_size(data, model, restriction)
         return Problem(model, Identity(), data.domain, data.X, data.weight), restriction
-
-    @staticmethod
-    def _remark_on_units(result: FitResult, problem: Problem) -> FitResult:
-        """Say so when a generator that takes slacks and columns as written is far from the units of the data."""
-        assert problem.units is not None
-        factor = result.generator.imbalance(problem.domain, problem.units, problem.model.is_separable)
-        if factor <= IMBALANCE:
-            return result
-        note = (
-            f"{result.generator!r} takes slacks and columns as they are written; on these data some count {factor:.1g} times too much, and "
-            'the estimate depends on the units. Pass scale="natural", or bring the columns to one scale.'
-        )
-        warn(note, UnitsWarning)
-        return result.with_note(note)
-
-    @staticmethod
-    def _remark_on_boundary(result: FitResult, problem: Problem, restriction: Restriction) -> FitResult:
-        """Say so when the generator does not vanish at all, or not fast enough for this model."""
-        generator, domain = result.generator, result.domain
-        vanishing = generator.check(domain)
-        orders = boundary_orders(problem, result.working_theta, restriction)
-        verdict = judge(generator.decay(domain), orders)
-        if not vanishing.holds:
-            remedy = "a Barrier" if domain.is_convex else "BoundaryDistance()"
-            warn(
-                f"{generator!r} does not vanish on the boundary of {domain!r} ({vanishing.reason}): the estimate is "
-                f"inconsistent, it does not converge to the truth however many rows there are. Use {remedy}.",
-                InconsistentGeneratorWarning,
-            )
-            return result.with_note("inconsistent: the generator does not vanish on the boundary.")
-        if verdict.finite_variance:
-            return result
-        kind = "has no finite variance and may be inconsistent" if verdict.consistent else "is inconsistent"
-        note = f"with {generator!r} the estimate {kind}; its standard errors are not valid: {verdict.reason}."
-        warn(note, InfiniteVarianceWarning if verdict.consistent else InconsistentGeneratorWarning)
-        return result.with_note(note)
 
     def _remark_on_estimate(self, result: FitResult, rows: Array) -> FitResult:
         """What a reader must know about this model's estimate: above all, when there is no such distribution."""

@@ -9,7 +9,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.conversion import is_number, shown
 from zfree.domains import Domain
-from zfree.domains.base import Violations
+from zfree.domains.violations import Violations
 from zfree.errors import BoundaryError, DomainError, SpecificationError
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from zfree.conversion import check_callable, shown, values_of
 from zfree.domains import Domain, RealSpace
 from zfree.errors import SpecificationError
-from zfree.estimators.base import Data, ScoreMatchingEstimator
+from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.estimators.choice import GeneratorLike
+from zfree.estimators.data import Data
 from zfree.inference import FitResult, Target
 from zfree.models import CustomModel, Model
 from zfree.solvers import Restriction

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
-from zfree.estimators.base import Data
 from zfree.estimators.choice import GeneratorLike
+from zfree.estimators.data import Data
 from zfree.estimators.pairwise import _GaussianEstimator, _PairwiseEstimator
 from zfree.estimators.validation import check_not_negative
 from zfree.generators import Barrier, Generator

@@ -13,8 +13,9 @@ from zfree.arrays import Array
 from zfree.conversion import check_flag
 from zfree.domains import Domain, Orthant, RealSpace
 from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
-from zfree.estimators.base import Data, ScoreMatchingEstimator
+from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.estimators.choice import GeneratorLike
+from zfree.estimators.data import Data
 from zfree.estimators.known_precision import chosen_pairs, known_entries
 from zfree.estimators.validation import as_numbers
 from zfree.generators import Combined

@@ -7,8 +7,9 @@ from typing import Any
 
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import DataError, SpecificationError
-from zfree.estimators.base import Data, ScoreMatchingEstimator
+from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.estimators.choice import GeneratorLike
+from zfree.estimators.data import Data
 from zfree.generators import Barrier, Generator
 from zfree.inference import FitResult, Target
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, Model

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from zfree.arrays import Array, Mask
-from zfree.conversion import check_level, shown, whole_number
+from zfree.conversion import shown
 from zfree.domains import Domain, Units
 from zfree.domains.inequalities import check_columns
 from zfree.errors import DataError, SpecificationError
@@ -20,15 +20,12 @@ from zfree.inference.jackknife import Jackknife, Spread
 from zfree.inference.new_rows import rows_inside
 from zfree.inference.parameters import Parameters, mapped
 from zfree.inference.selection import Selection
-from zfree.inference.summary import SHOWN_ROWS, Block, Summary
+from zfree.inference.summary import SHOWN_ROWS, Summary
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest, hypothesis, wald_test
 from zfree.models import Model
 from zfree.models.base import Derived
 from zfree.moments import Moments, Problem
-
-UNITS_MATTER = 1e6
-"""κ(Γ_N) from which a summary also says what it is without units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,50 +284,9 @@ class FitResult:
         rows : int or None
             How many parameters of each parametrisation the text shows; None for all. A DataFrame always has all.
         """
-        if rows is not None:
-            whole_number(rows, "rows")
-        check_level(level)
-        if which is not None and not isinstance(which, str | list | tuple):
-            raise SpecificationError(
-                f"which must be the name of a parametrisation or a list of them, got {shown(which)}."
-            )
-        chosen = self.model.reported if which is None else ((which,) if isinstance(which, str) else tuple(which))
-        blocks = []
-        for name in chosen:
-            p = self.parameters(name)
-            blocks.append(Block(name, p, p.conf_int(level)))
-        header = (
-            ("domain", repr(self.domain)),
-            ("generator", self._describe_generator()),
-            ("rows", f"{self.n_observations}"),
-            ("free parameters", f"{int(self.free.sum())}"),
-            ("Tr(Σ̂)", f"{self.total_variance:.4g}"),
-            ("κ(Γ_N)", self._describe_condition()),
-            ("standard errors", self._describe_errors()),
-            *([("fit check", self.fit_check.verdict)] if self.fit_check else []),
-            *([("J test", f"p = {self.j_test.p_value:.3g}")] if self.j_test else []),
-        )
-        return Summary(self.model.title, header, tuple(blocks), level, self.notes, self.remarks, rows)
+        from zfree.inference.reporting import summarise  # which reads this class
 
-    def _describe_condition(self) -> str:
-        plain = f"{self.condition_number:.4g}"
-        if self.condition_number < UNITS_MATTER:
-            return plain
-        return f"{plain} in the units of these columns; {self.scaled_condition_number:.4g} without units"
-
-    def _describe_errors(self) -> str:
-        if self.jackknife is None:
-            return "sandwich, normal intervals"
-        df = self.degrees_of_freedom[self.free]
-        return f"{self.jackknife.kind}, t with {df.min():.0f} to {df.max():.0f} degrees of freedom, bias corrected"
-
-    def _describe_generator(self) -> str:
-        if self.combination is not None:
-            return (
-                f"{len(self.combination.generators)} combined ({self.combination.shrinkage}), first {self.generator!r}"
-            )
-        chosen = self.selection is not None and self.selection.target != "theory"
-        return repr(self.generator) + (" (chosen from the data)" if chosen else "")
+        return summarise(self, which, level, rows)
 
     def with_columns(self, columns: Sequence[str]) -> FitResult:
         """The same result with other names for the columns, for data that came without any."""

@@ -13,10 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from zfree.arrays import Array, Index, symmetric_pairs, weighted_gram
+from zfree.arrays import Array, Index, symmetric_pairs
 from zfree.domains import Domain, Orthant
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Derived, LogBase, Model
+from zfree.models.folding import PairFold
 from zfree.models.moment_parameters import (
     covariance_parameters,
     mean_parameters,
@@ -57,8 +58,6 @@ class PairwiseModel(Model):
         self.a, self.b, self.linear = float(a), float(b), linear
         self.rows, self.cols = symmetric_pairs(len(columns)) if pairs is None else pairs
         self.center = np.zeros(len(columns)) if center is None else center
-        # A pair (j, k) with j ≠ k stands for both K_jk and K_kj; a diagonal one would be counted twice below.
-        self.once = np.where(self.rows == self.cols, 0.5, 1.0)
 
     @property
     def dimension(self) -> int:
@@ -79,13 +78,14 @@ class PairwiseModel(Model):
         entries = tuple(f"K[{c[j]},{c[k]}]" for j, k in zip(self.rows, self.cols, strict=True))
         return entries + (tuple(f"eta[{name}]" for name in c) if self.linear else ())
 
+    @property
+    def once(self) -> Array:
+        """One half for a diagonal entry of K, one for the others, which stand for two."""
+        return self._fold.once
+
     @cached_property
-    def _rows_of_K(self) -> tuple[tuple[Index, Index], ...]:
-        """For each row of K the parameters in it, and their columns."""
-        entry = np.full((self.dimension, self.dimension), -1)
-        entry[self.rows, self.cols] = entry[self.cols, self.rows] = np.arange(self.n_pairs)
-        found = (np.flatnonzero(row >= 0) for row in entry)
-        return tuple((row[columns], columns) for row, columns in zip(entry, found, strict=True))
+    def _fold(self) -> PairFold:
+        return PairFold(self.dimension, self.rows, self.cols, self.linear)
 
     @property
     def doubles_per_row(self) -> int:
@@ -206,7 +206,7 @@ class PairwiseModel(Model):
     def statistic_gradients(self, X: Array, thetas: Array) -> Array:
         u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
         out = np.empty_like(u)
-        for j, (entries, columns) in enumerate(self._rows_of_K):
+        for j, (entries, columns) in enumerate(self._fold.rows_of_K):
             np.einsum("kn,kn->n", thetas[entries], u[columns], out=out[j])
         np.negative(out, out=out)
         if v is not None:
@@ -260,63 +260,13 @@ class PairwiseModel(Model):
         u, ratio = self.centred(X), self._ratio(X)
         diagonal, rank_ones, dense = scaled.parts()
         if dense is not None:
-            return self._gram_dense(u, ratio, dense, weight)
+            return self._fold.dense(u, ratio, dense, weight)
         out = np.zeros((self.n_parameters, self.n_parameters))
         if diagonal is not None:
-            out += self._gram_diagonal(u, ratio, diagonal * weight[:, None])
+            out += self._fold.diagonal(u, ratio, diagonal * weight[:, None])
         for sigma, direction in rank_ones:
-            out += self._gram_rank_one(u, ratio, direction, weight * sigma)
+            out += self._fold.rank_one(u, ratio, direction, weight * sigma)
         return out
-
-    def _gram_rank_one(self, u: Array, ratio: Array | None, direction: Array, weight: Array) -> Array:
-        u_, w = np.ascontiguousarray(u.T), np.ascontiguousarray(direction.T)
-        q = w[self.rows] * u_[self.cols]
-        q += w[self.cols] * u_[self.rows]
-        q *= -self.once[:, None]
-        if self.linear:
-            q = np.concatenate([q, w if ratio is None else w * ratio.T])
-        return weighted_gram(q, weight)
-
-    def _gram_diagonal(self, u: Array, ratio: Array | None, delta: Array) -> Array:
-        """D' = diag(δ): each component j of the score adds Σ δ_j q qᵀ over its own parameters, q = −u at row j of K and r_j at η_j."""
-        d, out = self.dimension, np.zeros((self.n_parameters, self.n_parameters))
-        if whole := self.n_pairs == d * (d + 1) // 2:
-            outer = (u[:, :, None] * u[:, None, :]).reshape(len(u), d * d)
-            blocks = (delta.T @ outer).reshape(d, d, d)
-        if self.linear:
-            cross = -((delta if ratio is None else delta * ratio).T @ u)  # [j, a] = −Σ δ_j r_j u_a
-        for j, (entries, columns) in enumerate(self._rows_of_K):
-            block = blocks[j] if whole else (u[:, columns] * delta[:, j, None]).T @ u[:, columns]
-            out[entries[:, None], entries] += block
-            if self.linear:
-                out[entries, self.n_pairs + j] = out[self.n_pairs + j, entries] = cross[j, columns]
-        if self.linear:
-            k = np.arange(self.n_pairs, self.n_parameters)
-            out[k, k] = (delta if ratio is None else delta * ratio**2).sum(axis=0)
-        return out
-
-    def _gram_dense(self, u: Array, ratio: Array | None, D: Array, weight: Array) -> Array:
-        """Γ[(j,a),(k,b)] = Σ D'_jk u_a u_b, from products over the distinct entries of D' and of u uᵀ only."""
-        d, j, a = self.dimension, self.rows, self.cols
-        p, q = symmetric_pairs(d)
-        D_ = D[:, p, q] * weight[:, None]
-        M = np.zeros((d, d, d, d))
-        product = D_.T @ (u[:, p] * u[:, q])
-        for left in ((p, q), (q, p)):
-            for right in ((p, q), (q, p)):
-                M[left[0][:, None], left[1][:, None], right[0][None, :], right[1][None, :]] = product
-        K, A = (x[:, None] for x in (j, a))
-        L, B = (x[None, :] for x in (j, a))
-        folded = M[K, L, A, B] + M[K, B, A, L] + M[A, L, K, B] + M[A, B, K, L]
-        folded *= np.multiply.outer(self.once, self.once)
-        if not self.linear:
-            return folded
-        Dw = D * weight[:, None, None]
-        right_side = Dw if ratio is None else Dw * ratio[:, None, :]
-        C = -np.tensordot(right_side, u, axes=(0, 0))  # [j, k, a] = −Σ D'_jk r_k u_a
-        cross = C[j, :, a] + C[a, :, j]
-        corner = right_side.sum(axis=0) if ratio is None else (right_side * ratio[:, :, None]).sum(axis=0)
-        return _assemble(folded, cross * self.once[:, None], corner)
 
 
 class LogNormalModel(LogBase, PairwiseModel):
@@ -328,7 +278,3 @@ class LogNormalModel(LogBase, PairwiseModel):
     @property
     def title(self) -> str:
         return "Log-normal"
-
-
-def _assemble(block: Array, cross: Array, corner: Array) -> Array:
-    return np.block([[block, cross], [cross.T, corner]])
