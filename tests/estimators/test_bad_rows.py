@@ -209,7 +209,7 @@ def test_a_weight_that_forgets_the_boundary_takes_that_note_away():
 
 
 def test_an_estimate_that_does_not_depend_on_the_clipping_has_no_such_note():
-    rows = put(np.random.default_rng(2).gamma(3.0, 1.0, size=(300, 2)), (0, 0, 0.0))
+    rows = put(np.random.default_rng(2).exponential(size=(300, 2)), (0, 0, 0.0))
     result = _clipped(zf.Exponential(boundary="clip", boundary_eps=1e-3), rows)
     assert not [n for n in result.notes if "boundary_eps:" in n]
     assert len(result.notes) == 1
