@@ -68,7 +68,12 @@ def results() -> Iterator[Case]:
     est = fit()
     result = est.result_
     questions: dict[str, tuple[Callable[[Any], Any], dict[str, Any]]] = {
-        "conf_int": (result.conf_int, without(zero=0.0, one=1.0, percent=95, true=True)),
+        "conf_int alpha": (
+            lambda v: result.conf_int(alpha=v),
+            without("None", zero=0.0, one=1.0, percent=5, true=True),
+        ),
+        "conf_int method": (lambda v: result.conf_int(method=v), ODD),
+        "conf_int": (result.conf_int, without("None", zero=0.0, one=1.0, percent=95, true=True)),
         "parameters": (result.parameters, ODD),
         "summary": (result.summary, without("None", "empty")),
         "summary rows": (lambda v: result.summary(rows=v), without("None", zero=0, negative=-1, half=1.5)),

@@ -34,6 +34,9 @@ MALFORMED = {
     "a level of NaN": (lambda: RESULT.conf_int(np.nan), SpecificationError, ["level", "nan"]),
     "a level that is text": (lambda: RESULT.conf_int("95%"), SpecificationError, ["level", "'95%'"]),
     "two levels": (lambda: RESULT.conf_int(0.9, alpha=0.1), SpecificationError, ["level", "alpha", "not both"]),
+    "an alpha of 5": (lambda: RESULT.conf_int(alpha=5), SpecificationError, ["alpha", "between 0 and 1", "5"]),
+    "an alpha that is text": (lambda: RESULT.conf_int(alpha="a"), SpecificationError, ["alpha", "'a'"]),
+    "an unknown interval": (lambda: RESULT.conf_int(method=["wald"]), SpecificationError, ["method", "wald"]),
     "a level of a summary": (lambda: RESULT.summary(level=2), SpecificationError, ["level", "2"]),
     "rows of a summary": (lambda: RESULT.summary(rows=1.5), SpecificationError, ["rows", "whole number", "1.5"]),
     "a summary of a number": (lambda: RESULT.summary(5), SpecificationError, ["which", "5"]),
@@ -89,7 +92,9 @@ def test_shares_with_four_decimals_are_scored_as_they_are_fitted():
     est = zf.Dirichlet(zf.Barrier.log(det_power=0.0)).fit(P)
     rounded = P.round(4)
     assert np.abs(rounded.sum(axis=1) - 1.0).max() > 5e-5
-    assert est.result_.score(rounded) == pytest.approx(-est.score(rounded), rel=1e-12)
+    closed = zf.Simplex.closure(rounded)
+    assert est.result_.score(rounded) == pytest.approx(est.result_.score(closed), rel=1e-12)
+    assert est.score(rounded) == pytest.approx(est.score(closed), rel=1e-12)
 
 
 def test_a_long_summary_shows_its_beginning_and_says_how_to_get_the_rest():

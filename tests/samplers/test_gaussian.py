@@ -225,7 +225,7 @@ def test_seeds_and_refusals():
     with pytest.raises(ImproperDensityError, match=r"unbounded.*positive_definite"):
         sample_gaussian(zf.Orthant(2), MEAN, -K, 10)
     for n in (0, -1, 1.5, "a", None, True):
-        with pytest.raises(SpecificationError, match="n, the number of draws"):
+        with pytest.raises(SpecificationError, match="the number of draws n"):
             sample_gaussian(zf.Orthant(2), MEAN, K, n)
     with pytest.raises(SpecificationError, match="shape"):
         sample_gaussian(zf.Orthant(2), [1.0], K, 10)

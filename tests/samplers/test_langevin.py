@@ -239,7 +239,7 @@ def test_draws_are_spread_over_the_steps():
 def test_bad_arguments():
     domain = zf.Orthant(2)
     for bad in (0, 1.5, "a", None):
-        with pytest.raises(SpecificationError, match="n, the number of draws"):
+        with pytest.raises(SpecificationError, match="the number of draws n"):
             sample_langevin(gaussian, domain, bad)
     for bad in ({"chains": 1}, {"burn_in": 0}, {"steps": 7}):
         with pytest.raises(SpecificationError, match="sampling needs"):

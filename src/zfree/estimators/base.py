@@ -249,7 +249,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         return -self.result_.score(rows, generator=safe_generator(self.result_.domain))
 
     def log_density(self, X: Any) -> Array:
-        """log p of each row up to the unknown constant log Z."""
+        """log p of each row up to the unknown constant log Z; −∞ where that is beyond floating point."""
         rows = self._read_every(X)
         with within_range(self.domain_, rows, self._column_names()):
             return self.result_.model.log_density(rows, self.result_.working_theta)

@@ -62,6 +62,8 @@ class Barrier(ScaledGenerator):
     def __post_init__(self) -> None:
         if self.potential is not None:
             self._take_potential()
+        elif self.power is None:
+            raise SpecificationError("a barrier needs a power, such as 4/3, or a potential.")
         self._check_scale()
         if not is_number(self.det_power) or not -np.inf < self.det_power < np.inf:
             raise SpecificationError(f"det_power must be a finite number, got {shown(self.det_power)}.")
@@ -71,7 +73,7 @@ class Barrier(ScaledGenerator):
         """A power is one object, however it is spelled; another potential has none."""
         if not isinstance(self.potential, SlackPotential | ConvexFunction):
             raise SpecificationError(
-                f"potential must be a Power, a SlackFunction or a ConvexFunction, got {self.potential!r}. "
+                f"potential must be a Power, a SlackFunction or a ConvexFunction, got {shown(self.potential)}. "
                 "Wrap a function of one point: zf.ConvexFunction(f)."
             )
         if self.power not in (None, 4 / 3):

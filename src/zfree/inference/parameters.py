@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from zfree.arrays import Array, Mask
-from zfree.conversion import check_level
+from zfree.conversion import check_level, shown
 from zfree.errors import SingularMomentsError, SpecificationError
 
 FEWEST = 2.0
@@ -88,8 +88,8 @@ class Parameters:
             1 − level, as statsmodels has it; give one of the two.
         """
         level = _level(level, alpha)
-        if method not in ("auto", "jackknife", "wald"):
-            raise SpecificationError(f'method must be "auto", "jackknife" or "wald", got {method!r}.')
+        if not isinstance(method, str) or method not in ("auto", "jackknife", "wald"):
+            raise SpecificationError(f'method must be "auto", "jackknife" or "wald", got {shown(method)}.')
         if method == "jackknife" and self.bias is None:
             raise SpecificationError(
                 'no jackknife was computed for this fit: pass standard_errors="jackknife" to the estimator '
@@ -120,9 +120,9 @@ def standard_errors(covariance: Array, names: tuple[str, ...]) -> Array:
 
 def _lost(names: list[str], measured: str = "") -> str:
     """The message for variances that rounding has destroyed."""
-    shown = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
+    culprits = ", ".join(names[:4]) + (", …" if len(names) > 4 else "")
     return (
-        f"the variance of {shown} is lost in rounding: Γ_N is too ill-conditioned{measured} for standard errors. "
+        f"the variance of {culprits} is lost in rounding: Γ_N is too ill-conditioned{measured} for standard errors. "
         "Bring the columns to similar units, use more rows, drop nearly dependent columns, or add a small ridge= "
         "(for example 1e-3)."
     )

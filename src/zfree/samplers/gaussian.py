@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Seed
+from zfree.conversion import random_generator
 from zfree.domains import Domain
 from zfree.errors import ImproperDensityError, SpecificationError
 from zfree.models.normalisable import quadratic
@@ -78,7 +79,7 @@ def sample_gaussian(
     if not (np.isfinite(mu).all() and np.isfinite(K).all() and np.allclose(K, K.T, rtol=1e-8, atol=0.0)):
         raise SpecificationError("sampling needs a finite mean and a finite symmetric precision.")
     refuse_improper(quadratic(K, domain.recession()), domain)
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     return gaussian_draws(domain, mu, K, np.zeros(len(mu)), check_number(n), rng).or_warn().draws
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array, Mask, Seed, row_sums
+from zfree.conversion import random_generator
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.fields import Parts, RankOne
@@ -168,7 +169,7 @@ def sample_langevin(
     n = check_number(n)
     if chains < 2 or burn_in < 1 or steps < 8:
         raise SpecificationError("sampling needs chains ≥ 2, burn_in ≥ 1 and steps ≥ 8.")
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     target = _Target(log_density, domain, generator)
     state = target.begin(start, chains, rng)
     log_h = np.log(0.5)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Seed
+from zfree.conversion import random_generator
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import SpecificationError
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormalModel, Model, PairwiseModel
@@ -60,7 +61,7 @@ def sample_model(
     if domain.dimension != model.dimension:
         raise SpecificationError(f"the model has {model.dimension} columns, but {domain!r} has {domain.dimension}.")
     refuse_improper(model.normalisable(values, domain, start), domain)
-    rng = np.random.default_rng(random_state)
+    rng = random_generator(random_state)
     if isinstance(domain, Orthant | Simplex):
         exact = _textbook(model, domain, values, n, rng)
         if exact is not None:
