@@ -61,7 +61,11 @@ class Draws:
     def or_warn(self) -> Draws:
         """Themselves, after a warning when they cannot be trusted."""
         if self.doubt:
-            warn(f"these draws cannot be trusted: {self.doubt}.", SamplingWarning)
+            warn(
+                f"these draws cannot be trusted: {self.doubt}. Look for modes far apart, and let the chains run longer "
+                "(patience= of sample_model, steps= of an energy model).",
+                SamplingWarning,
+            )
         return self
 
     def __str__(self) -> str:

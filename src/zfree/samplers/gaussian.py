@@ -16,7 +16,7 @@ from zfree.models.normalisable import quadratic
 from zfree.samplers.draws import Draws, check_number, refuse_improper
 from zfree.samplers.lines import Run, block, learnt_root, number_of_chains, run, spread_evenly
 from zfree.samplers.segments import quadratic_on_segment
-from zfree.samplers.starts import first_root, start_rows
+from zfree.samplers.starts import choose, first_root
 from zfree.samplers.unfolding import coordinate_intervals
 
 PILOT = 8192
@@ -152,7 +152,7 @@ def _chains(
         X, root = np.repeat(x[None], chains, axis=0), first_root(domain, x, K)
         X = block(_Move(domain, center, K / HEAT, eta / HEAT), X, root, HOT_ROUNDS, 1, rng)[-1]
     else:
-        X = start_rows(domain, start, chains, rng)
+        X = choose(start, chains, rng)
         root = learnt_root(start[None], first_root(domain, X[0], K))
     return run(_Move(domain, center, K, eta), X, root, n, rng, int(patience * MOST_MOVES))
 
