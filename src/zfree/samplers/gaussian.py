@@ -66,6 +66,10 @@ def sample_gaussian(
     SamplingWarning
         When the chains have not mixed (:attr:`Draws.doubt <zfree.samplers.Draws.doubt>`).
     """
+    if domain.chart is not None:
+        raise SpecificationError(
+            f"{domain!r} is flat: draw on domain.chart.domain, and map the draws by domain.chart.push."
+        )
     try:
         mu, K = np.asarray(mean, dtype=float), np.asarray(precision, dtype=float)
     except (TypeError, ValueError) as error:
