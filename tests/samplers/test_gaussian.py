@@ -232,7 +232,7 @@ def test_seeds_and_refusals():
     with pytest.raises(SpecificationError, match=r"chart\.domain"):
         sample_gaussian(zf.Simplex(2), MEAN, K, 10)
     for mean, precision in ((["a", "b"], K), (MEAN, K * np.nan), (MEAN, [[1.0, 0.2], [0.3, 1.0]])):
-        with pytest.raises(SpecificationError, match="numbers|finite"):
+        with pytest.raises(SpecificationError, match=r"numbers|finite"):
             sample_gaussian(zf.Orthant(2), mean, precision, 10)
 
 
