@@ -92,6 +92,6 @@ def refuse_improper(verdict: Normalisable, domain: Domain) -> None:
     """There is nothing to draw from where the density cannot be normalised."""
     if verdict.holds is False:
         raise ImproperDensityError(
-            f"the density cannot be normalised on {domain!r}: {verdict.reason}. There is no distribution to draw from; "
-            "the model does not describe the data that its parameters come from."
+            f"the density cannot be normalised on {domain!r}: {verdict.reason}. There is no distribution to draw from: the parameters "
+            "come from too few rows, or from data that the model does not describe."
         )
