@@ -79,8 +79,11 @@ def sample_gaussian(
             f"sampling needs a mean of shape ({domain.dimension},) and a precision of shape "
             f"({domain.dimension}, {domain.dimension}); got {mu.shape} and {K.shape}."
         )
-    if not (np.isfinite(mu).all() and np.isfinite(K).all() and np.allclose(K, K.T, rtol=1e-8, atol=0.0)):
+    diagonal = np.abs(np.diagonal(K))
+    rounding = 1e-8 * (np.abs(K) + np.sqrt(np.outer(diagonal, diagonal)))
+    if not (np.isfinite(mu).all() and np.isfinite(K).all() and np.all(np.abs(K - K.T) <= rounding)):
         raise SpecificationError("sampling needs a finite mean and a finite symmetric precision.")
+    K = 0.5 * (K + K.T)
     refuse_improper(quadratic(K, domain.recession()), domain)
     rng = np.random.default_rng(random_state)
     return gaussian_draws(domain, mu, K, np.zeros(len(mu)), check_number(n), rng).or_warn().draws
@@ -169,7 +172,7 @@ class _Move:
 
     def __call__(self, X: Array, v: Array, rng: np.random.Generator) -> Array:
         Kv = self._K @ v
-        q, g = float(v @ Kv), (self._eta @ v + self._center @ Kv) - X @ Kv
+        q, g = float(v @ Kv), self._eta @ v - (X - self._center) @ Kv
         below, above = self._domain.chord(X, v)
         if q <= 0:
             _check_ends(q, g, -below, above)
