@@ -180,6 +180,8 @@ def _family(d, statistic, r):
         (zf.RealSpace(1), lambda X: np.column_stack([X, -np.exp(X)]), [2.0, 1.0], True),  # overflows far out
         (zf.Box([0.0], [1.0]), lambda X: np.column_stack([np.log(X), np.log1p(-X)]), [-0.5, -0.99], True),
         (zf.Box([0.0], [1.0]), lambda X: np.column_stack([np.log(X), np.log1p(-X)]), [-0.5, -1.01], False),
+        (zf.Box([1e6], [1e6 + 1]), lambda X: np.log(X - 1e6), [-0.95], True),
+        (zf.Box([1e6], [1e6 + 1]), lambda X: np.log(X - 1e6), [-1.05], False),
         (zf.Simplex(3), np.log, [-0.5, 2.0, -0.9], True),
         (zf.Simplex(3), np.log, [-0.5, 2.0, -1.1], False),
         (zf.Ball(1.0, d=2), lambda X: np.log(1 - (X**2).sum(axis=1, keepdims=True)), [-0.9], True),

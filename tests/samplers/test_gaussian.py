@@ -229,6 +229,11 @@ def test_seeds_and_refusals():
             sample_gaussian(zf.Orthant(2), MEAN, K, n)
     with pytest.raises(SpecificationError, match="shape"):
         sample_gaussian(zf.Orthant(2), [1.0], K, 10)
+    with pytest.raises(SpecificationError, match=r"chart\.domain"):
+        sample_gaussian(zf.Simplex(2), MEAN, K, 10)
+    for mean, precision in ((["a", "b"], K), (MEAN, K * np.nan), (MEAN, [[1.0, 0.2], [0.3, 1.0]])):
+        with pytest.raises(SpecificationError, match=r"numbers|finite"):
+            sample_gaussian(zf.Orthant(2), mean, precision, 10)
 
 
 @pytest.mark.parametrize(

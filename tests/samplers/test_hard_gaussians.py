@@ -75,6 +75,19 @@ def test_units_do_not_matter():
     assert stats.ks_2samp(X[:, 0], X[:, 2]).pvalue > 0.001
 
 
+def test_far_from_the_origin():
+    """A slab around (1e6, 1e6): only differences from the mean count."""
+    slab = zf.Polytope.from_inequalities("x1 - x2 < 0.001, x2 - x1 < 0.001, x1 > 999997, x1 < 1000003")
+    X = draws_of(slab, [1e6, 1e6], np.eye(2))
+    along = stats.truncnorm(-3 * np.sqrt(2), 3 * np.sqrt(2), scale=np.sqrt(0.5))
+    assert stats.kstest(X.mean(axis=1) - 1e6, along.cdf).pvalue > 0.001
+
+
+def test_rounding_does_not_make_a_precision_asymmetric():
+    K = np.array([[1.0, 1e-17], [-1e-17, 1e-12]])
+    assert sample_gaussian(zf.Orthant(2), [0.0, 0.0], K, 10, 0).shape == (10, 2)
+
+
 def moments_on(domain, mean, K, low, high, size=1500):
     """Means and covariance of a plane Gaussian on a domain, by the midpoint rule."""
     axes = [lo + (hi - lo) * (np.arange(size) + 0.5) / size for lo, hi in zip(low, high, strict=True)]

@@ -156,7 +156,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
             return result
         note = (
             f"the fitted density cannot be normalised on {result.domain!r}, so this is no distribution: {verdict.reason}. "
-            "The model does not describe these data; try another one."
+            "There are too few rows for this model, or it does not describe them: try another one."
         )
         warn(note, ImproperDensityWarning)
         return result.with_note(note)

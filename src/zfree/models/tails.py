@@ -39,22 +39,27 @@ def look(log_density: Callable[[Array], Array], domain: Domain, rows: Array | No
     rows = rows[:: -(-len(rows) // ROWS)]
     spread = np.ptp(rows, axis=0)
     spread = np.where(spread > 0, spread, np.where(rows[0] != 0, np.abs(rows[0]), 1.0))
-    centres = rows[:: -(-len(rows) // CENTRES)]
+    # Half-way to the mean: a row within rounding of a facet cannot tell how the density behaves there.
+    centres = 0.5 * (rows[:: -(-len(rows) // CENTRES)] + rows.mean(axis=0))
     V = _directions(rows / spread) * spread
     ends = np.concatenate([inner.chord(centres, v).above for v in V])
     Y, V = np.tile(centres, (len(V), 1)), np.repeat(V, len(centres), axis=0)
     near = np.isfinite(ends)
 
-    def slopes(here: Mask, steps: Array, position: Array) -> Array:
-        values = [_evaluate(log_density, points(Y[here] + t[:, None] * V[here])) for t in steps.T]
-        return _last_slope(np.column_stack(values), np.log(position))
+    def slopes(here: Mask, steps: Array, position: Array, smallest: Array | float = 0.0) -> Array:
+        values = np.column_stack([_evaluate(log_density, points(Y[here] + t[:, None] * V[here])) for t in steps.T])
+        values[np.broadcast_to(position, values.shape) < smallest] = np.nan
+        return _last_slope(values, np.log(position))
 
     def points(Z: Array) -> Array:
         return Z if chart is None else chart.push(Z)
 
     holds: bool | None = True
     if near.any():
-        slope = slopes(near, (1.0 - APPROACH) * ends[near, None], APPROACH)
+        way = ends[near, None] * V[near]
+        # Far from the origin the last steps to a facet are shorter than rounding.
+        resolved = 1e5 * np.finfo(float).eps * np.abs(Y[near] + way).max(axis=1) / np.abs(way).max(axis=1)
+        slope = slopes(near, (1.0 - APPROACH) * ends[near, None], APPROACH, resolved[:, None])
         if np.any(slope <= -1.0 + EDGE):
             worst = np.flatnonzero(near)[int(np.nanargmin(slope))]
             where = _nearest_facet(inner, Y[worst] + ends[worst] * V[worst])

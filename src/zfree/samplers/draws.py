@@ -61,7 +61,11 @@ class Draws:
     def or_warn(self) -> Draws:
         """Themselves, after a warning when they cannot be trusted."""
         if self.doubt:
-            warn(f"these draws cannot be trusted: {self.doubt}.", SamplingWarning)
+            warn(
+                f"these draws cannot be trusted: {self.doubt}. Look for modes far apart, and let the chains run longer "
+                "(patience= of sample_model, steps= of an energy model).",
+                SamplingWarning,
+            )
         return self
 
     def __str__(self) -> str:
@@ -82,6 +86,6 @@ def refuse_improper(verdict: Normalisable, domain: Domain) -> None:
     """There is nothing to draw from where the density cannot be normalised."""
     if verdict.holds is False:
         raise ImproperDensityError(
-            f"the density cannot be normalised on {domain!r}: {verdict.reason}. There is no distribution to draw from; "
-            "the model does not describe the data that its parameters come from."
+            f"the density cannot be normalised on {domain!r}: {verdict.reason}. There is no distribution to draw from: the parameters "
+            "come from too few rows, or from data that the model does not describe."
         )

@@ -17,7 +17,7 @@ from zfree.models.normalisable import quadratic
 from zfree.samplers.draws import Draws, check_number, refuse_improper
 from zfree.samplers.lines import Run, block, learnt_root, number_of_chains, run, spread_evenly
 from zfree.samplers.segments import quadratic_on_segment
-from zfree.samplers.starts import first_root, start_rows
+from zfree.samplers.starts import choose, first_root
 from zfree.samplers.unfolding import coordinate_intervals
 
 PILOT = 8192
@@ -67,6 +67,10 @@ def sample_gaussian(
     SamplingWarning
         When the chains have not mixed (:attr:`Draws.doubt <zfree.samplers.Draws.doubt>`).
     """
+    if domain.chart is not None:
+        raise SpecificationError(
+            f"{domain!r} is flat: draw on domain.chart.domain, and map the draws by domain.chart.push."
+        )
     try:
         mu, K = np.asarray(mean, dtype=float), np.asarray(precision, dtype=float)
     except (TypeError, ValueError) as error:
@@ -76,8 +80,11 @@ def sample_gaussian(
             f"sampling needs a mean of shape ({domain.dimension},) and a precision of shape "
             f"({domain.dimension}, {domain.dimension}); got {mu.shape} and {K.shape}."
         )
-    if not (np.isfinite(mu).all() and np.isfinite(K).all() and np.allclose(K, K.T, rtol=1e-8, atol=0.0)):
+    diagonal = np.abs(np.diagonal(K))
+    rounding = 1e-8 * (np.abs(K) + np.sqrt(np.outer(diagonal, diagonal)))
+    if not (np.isfinite(mu).all() and np.isfinite(K).all() and np.all(np.abs(K - K.T) <= rounding)):
         raise SpecificationError("sampling needs a finite mean and a finite symmetric precision.")
+    K = 0.5 * (K + K.T)
     refuse_improper(quadratic(K, domain.recession()), domain)
     rng = random_generator(random_state)
     return gaussian_draws(domain, mu, K, np.zeros(len(mu)), check_number(n), rng).or_warn().draws
@@ -153,7 +160,7 @@ def _chains(
         X, root = np.repeat(x[None], chains, axis=0), first_root(domain, x, K)
         X = block(_Move(domain, center, K / HEAT, eta / HEAT), X, root, HOT_ROUNDS, 1, rng)[-1]
     else:
-        X = start_rows(domain, start, chains, rng)
+        X = choose(start, chains, rng)
         root = learnt_root(start[None], first_root(domain, X[0], K))
     return run(_Move(domain, center, K, eta), X, root, n, rng, int(patience * MOST_MOVES))
 
@@ -166,7 +173,7 @@ class _Move:
 
     def __call__(self, X: Array, v: Array, rng: np.random.Generator) -> Array:
         Kv = self._K @ v
-        q, g = float(v @ Kv), (self._eta @ v + self._center @ Kv) - X @ Kv
+        q, g = float(v @ Kv), self._eta @ v - (X - self._center) @ Kv
         below, above = self._domain.chord(X, v)
         if q <= 0:
             _check_ends(q, g, -below, above)

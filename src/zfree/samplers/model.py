@@ -13,6 +13,7 @@ from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormal
 from zfree.samplers.draws import Draws, check_number, refuse_improper
 from zfree.samplers.gaussian import gaussian_draws
 from zfree.samplers.slices import slice_draws
+from zfree.samplers.starts import inside_rows
 
 TINY = 1e-300
 """Positive parts that underflow are raised to this: the domains are open."""
@@ -25,7 +26,7 @@ def sample_model(
     n: int,
     *,
     random_state: Seed = None,
-    start: Array | None = None,
+    start: ArrayLike | None = None,
     patience: float = 1.0,
 ) -> Draws:
     """Draw from a model at given parameters.
@@ -55,20 +56,25 @@ def sample_model(
     ImproperDensityError
         When the density cannot be normalised at `theta`.
     """
-    n, values = check_number(n), np.asarray(theta, dtype=np.float64)
+    n = check_number(n)
+    try:
+        values = np.asarray(theta, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SpecificationError(f"theta must be numbers ({error}).") from error
     if values.shape != (model.n_parameters,) or not np.isfinite(values).all():
         raise SpecificationError(f"theta must be {model.n_parameters} finite numbers, got {theta!r}.")
     if domain.dimension != model.dimension:
         raise SpecificationError(f"the model has {model.dimension} columns, but {domain!r} has {domain.dimension}.")
-    refuse_improper(model.normalisable(values, domain, start), domain)
+    rows = None if start is None else inside_rows(domain, start)
+    refuse_improper(model.normalisable(values, domain, rows), domain)
     rng = random_generator(random_state)
     if isinstance(domain, Orthant | Simplex):
         exact = _textbook(model, domain, values, n, rng)
         if exact is not None:
             return exact
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
-        return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, start, patience)
-    found = slice_draws(lambda X: model.log_density(X, values), domain, n, rng, start, patience)
+        return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, rows, patience)
+    found = slice_draws(lambda X: model.log_density(X, values), domain, n, rng, rows, patience)
     # Chains run along a ridge that no look from the middle can find; from where they ended it can be seen.
     refuse_improper(model.normalisable(values, domain, found.draws), domain)
     return found

@@ -19,7 +19,7 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.samplers.draws import Draws
 from zfree.samplers.lines import block, learnt_root, number_of_chains, run, spread_evenly
-from zfree.samplers.starts import start_rows
+from zfree.samplers.starts import choose
 from zfree.samplers.unfolding import LARGEST_LOG, ROUNDING, Unfolding, unfolding
 
 WIDTH, MOST_STEPS, MOST_SHRINKS = 3.0, 32, 100
@@ -28,6 +28,8 @@ MOST_MOVES = 12_000
 """Moves along lines before chains that do not mix are given up."""
 HEAT, HOT_ROUNDS = 4.0, 4
 """Chains start from the density to the power 1/4, after as many rounds."""
+MOST_ROWS = 20_000
+"""Rows of a start that the first frame is learnt from, at most."""
 FAR = 30.0
 """Where a statistic overflows this many standard deviations out, the density counts as zero; nearer it is an error."""
 UNRESOLVED = 0.002
@@ -49,8 +51,8 @@ def slice_draws(
     chart = unfolding(domain)
     target = _Segments(log_density, domain) if chart is None else _Unfolded(log_density, domain, chart)
     if start is not None:
-        rows = target.inwards(start_rows(domain, start, len(start), rng))
-        Y = rows[rng.integers(len(rows), size=chains) if len(rows) < chains else slice(chains)]
+        rows = target.inwards(choose(start, min(len(start), MOST_ROWS), rng))
+        Y = choose(rows, chains, rng)
         root = learnt_root(rows[None], np.eye(Y.shape[1]))
     else:
         Y = np.repeat(target.inwards(domain.interior_point()[None]), chains, axis=0)
@@ -226,7 +228,7 @@ class _Segments(_Target):
         self._inner = domain if self._chart is None else self._chart.domain
 
     def inwards(self, X: Array) -> Array:
-        return X if self._chart is None else self._chart.pull(self._domain.normalise(X))
+        return X if self._chart is None else self._chart.pull(X)
 
     def outwards(self, Y: Array) -> Array:
         return Y if self._chart is None else self._chart.push(Y)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import block_diag
 
@@ -11,14 +13,22 @@ from zfree.domains.polyhedral import Polyhedral
 from zfree.errors import SpecificationError
 
 
-def start_rows(domain: Domain, start: Array, chains: int, rng: np.random.Generator) -> Array:
-    """As many rows as chains, drawn from `start`."""
-    rows = np.asarray(start, dtype=np.float64)
+def inside_rows(domain: Domain, start: Any) -> Array:
+    """Rows to start from, all of them inside the domain."""
+    try:
+        rows = np.asarray(start, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SpecificationError(f"start must be rows of numbers ({error}).") from error
     if not rows.size:
         raise SpecificationError("start has no rows; leave it out, or pass rows inside the domain.")
     outside = domain.explain(rows)
     if len(outside):
         raise SpecificationError(f"start: {outside}. Pass rows that are strictly inside the domain.")
+    return domain.normalise(rows)
+
+
+def choose(rows: Array, chains: int, rng: np.random.Generator) -> Array:
+    """As many rows as chains: different ones, if there are enough."""
     return rows[rng.permutation(len(rows))[:chains] if len(rows) >= chains else rng.integers(len(rows), size=chains)]
 
 
