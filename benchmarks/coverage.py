@@ -24,7 +24,7 @@ def gaussian_case(domain, mean, precision):
         return truncated_gaussian(domain, mean, precision, ROWS, seed)
 
     def intervals(generator, X):
-        result = zf.TruncatedGaussian(domain=domain, generator=generator, check=False).fit(X).result_
+        result = zf.TruncatedGaussian(domain=domain, generator=generator).fit(X).result_
         return np.vstack([result.parameters("mean").conf_int(), result.parameters("precision").conf_int()])
 
     return sample, intervals, np.concatenate([mean, precision[np.triu_indices(len(mean))]])
@@ -35,7 +35,7 @@ def dirichlet_case(alpha):
         return np.random.default_rng(seed).dirichlet(alpha, ROWS)
 
     def intervals(generator, X):
-        return zf.Dirichlet(generator=generator, check=False).fit(X).result_.conf_int()
+        return zf.Dirichlet(generator=generator).fit(X).result_.conf_int()
 
     return sample, intervals, np.asarray(alpha)
 
