@@ -33,8 +33,8 @@ MOST_STARTS = 1024
 """Rows that chains start from."""
 PATIENCE = 0.01
 """Share of the moves that chains are given for the check of a fit."""
-CHAIN_DRAWS, CHAIN_COLUMNS = 2500, 3
-"""Where draws are states of slice chains: draws for the check of a fit, and columns from which on it is left to `check(X)`."""
+CHAIN_DRAWS, CHAIN_COLUMNS = 2500, 2
+"""Where draws are states of slice chains: draws for the check of a fit, and columns beyond which it is left to `check(X)`."""
 SHARE_MARGIN, SHARE_ERROR = 0.2, 1.7
 """Logarithm of a share of the bound that is let pass, and its error times √N."""
 
@@ -67,15 +67,7 @@ def wants_check(option: Any) -> bool:
 
 def checked(result: FitResult, data: Rows) -> FitResult:
     """The result with the verdict of a check; a warning and a note if the data contradict the model."""
-    rng = np.random.default_rng(content_seed(data))
-    size, d = pool_size(len(data.X), data.X.shape[1], int(result.free.sum())), data.X.shape[1]
-    if not _at_once(result.model):
-        size = min(size, CHAIN_DRAWS)
-    if d > CHAIN_COLUMNS and not _at_once(result.model):
-        reason = f"draws of this model in {d} columns need chains, which take longer than the fit: run est.check(X)"
-        found = GoodnessOfFit(reason=reason, n_rows=len(data.X))
-    else:
-        found = check_fit(result, data, rng, size, patience=PATIENCE)
+    found = _at_fit(result, data)
     result = replace(result, fit_check=found)
     if not found.alarms:
         return result
@@ -85,6 +77,18 @@ def checked(result: FitResult, data: Rows) -> FitResult:
     )
     warn(note, MisfitWarning)
     return result.with_note(note)
+
+
+def _at_fit(result: FitResult, data: Rows) -> GoodnessOfFit:
+    """The check that a fit can afford."""
+    n, d = data.X.shape
+    size = pool_size(n, d, int(result.free.sum()))
+    if not _at_once(result.model):
+        if d > CHAIN_COLUMNS:
+            reason = f"draws of this model in {d} columns need chains, which take longer than the fit: run est.check(X)"
+            return GoodnessOfFit(reason=reason, n_rows=n)
+        size = min(size, CHAIN_DRAWS)
+    return check_fit(result, data, content_seed(data), size, patience=PATIENCE)
 
 
 def with_bound_note(result: FitResult) -> FitResult:

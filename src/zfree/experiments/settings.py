@@ -114,7 +114,7 @@ class GaussianSetting(Setting):
         return sample_gaussian(self.domain, self.mean, self.precision, n, rng)
 
     def estimator(self, generator: Generator | Combined | str) -> TruncatedGaussian:
-        return TruncatedGaussian(domain=self.domain, generator=generator)
+        return TruncatedGaussian(domain=self.domain, generator=generator, check=False)
 
     def errors_of(self, fitted: Any) -> Errors:
         return self._distance(fitted.mean_, fitted.precision_)
@@ -152,7 +152,7 @@ class DirichletSetting(Setting):
         return rng.dirichlet(self.alpha, n)
 
     def estimator(self, generator: Generator | Combined | str) -> Dirichlet:
-        return Dirichlet(generator=generator)
+        return Dirichlet(generator=generator, check=False)
 
     def errors_of(self, fitted: Any) -> Errors:
         return {"α": float(np.sum((fitted.alpha_ - self.alpha) ** 2))}
