@@ -29,7 +29,7 @@ def _facet_hessian(part, X, p, spread, natural):
     """H (N, d, d) and its derivatives T (N, d, d, d) for φ = Σ ψ(s_k/σ_k) plus the metric that no facet sees."""
     A = part.A
     s = part.b - X @ A.T
-    sigma = s.mean(axis=0) if natural else np.ones(len(part.b))
+    sigma = s.mean(axis=0) if natural and part.kind != "chart of a simplex" else np.ones(len(part.b))
     second = sigma**-p * s ** (p - 2.0)
     third = sigma**-p * (p - 2.0) * s ** (p - 3.0)  # of ψ(s/σ) in s; ds/dx = −a
     H = np.einsum("nk,ki,kj->nij", second, A, A)
@@ -105,7 +105,7 @@ def _charted(parts):
             blocks.append(np.eye(k))
             continue
         A, b = np.vstack([-np.eye(k), np.ones(k)]), np.r_[np.zeros(k), 1.0]
-        inner.append(Part("facets", k, A, b))
+        inner.append(Part("chart of a simplex", k, A, b))
         blocks.append(np.vstack([np.eye(k), -np.ones(k)]))
     return inner, block_diag(*blocks), kept
 

@@ -122,6 +122,10 @@ class Domain(ABC):
     def n_slacks(self) -> int:
         """m, how many slacks there are."""
 
+    def slack_units(self, means: Array) -> Array:
+        """The unit of each slack (m,), from its mean over the rows: that mean, unless the set brings a unit of its own."""
+        return means
+
     @abstractmethod
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         """Inverse Hessian, log-determinant and its gradient of φ = Σ ψ(slack), in the domain's own structure.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.linalg import block_diag
 
-from zfree.arrays import Array, Mask
+from zfree.arrays import Array, Index, Mask
 from zfree.domains.base import BarrierHessian, Chart, Domain, FacetExponents, Sections, check_affine
 from zfree.domains.units import Units
 from zfree.errors import InvalidDomainError, SpecificationError
@@ -125,6 +125,14 @@ class Product(Domain):
     def slacks(self, X: Array) -> Array:
         return np.concatenate([f.slacks(x) for f, x in self._columns_of(X)], axis=1)
 
+    def slack_units(self, means: Array) -> Array:
+        pieces = np.split(means, self._slack_cuts)
+        return np.concatenate([f.slack_units(own) for f, own in zip(self.factors, pieces, strict=True)])
+
+    @property
+    def _slack_cuts(self) -> Index:
+        return np.cumsum([f.n_slacks for f in self.factors])[:-1]
+
     @property
     def unlimited(self) -> Mask:
         return np.concatenate([f.unlimited for f in self.factors])
@@ -132,9 +140,9 @@ class Product(Domain):
     def _units_of(self, units: Units | None) -> list[Units | None]:
         if units is None:
             return [None] * len(self.factors)
-        cuts = np.cumsum([f.n_slacks for f in self.factors])[:-1]
         return [
-            Units(own, units.spread[part]) for own, part in zip(np.split(units.slacks, cuts), self._slices, strict=True)
+            Units(own, units.spread[part])
+            for own, part in zip(np.split(units.slacks, self._slack_cuts), self._slices, strict=True)
         ]
 
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:

@@ -196,6 +196,10 @@ class Simplex(Domain):
     def slacks(self, X: Array) -> Array:
         return X
 
+    def slack_units(self, means: Array) -> Array:
+        """Shares of a whole cannot be rescaled one by one: the whole, which is one, is the unit of them all."""
+        return np.ones(self.d)
+
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         return _parts_barrier(potential, X, units)
 

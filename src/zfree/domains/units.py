@@ -4,7 +4,8 @@ A facet can be written :math:`a\cdot x < b` or :math:`1000\,a\cdot x < 1000\,b`,
 change an estimate, so every slack and every column is measured in a unit taken from the rows:
 
 - slack k in units of its mean over the rows, :math:`\sigma_k = \bar s_k`. It is positive, one pass over the rows gives it, it follows the
-  facet when that is rescaled, and it says how much room the data really have, which the width of the set does not;
+  facet when that is rescaled, and it says how much room the data really have, which the width of the set does not. Parts of a
+  composition are shares of one whole and have a unit already, the whole;
 - column j in units of its standard deviation, :math:`\tau_j`, where no facet limits a direction.
 
 The rows enter the weight only through these averages. The expectation of the estimating function is zero for every fixed unit, so to first
@@ -32,7 +33,8 @@ class Units:
     Attributes
     ----------
     slacks : ndarray of shape (m,)
-        Mean of each slack of the domain over the rows, in the order of :meth:`Domain.slacks <zfree.Domain.slacks>`.
+        Mean of each slack of the domain over the rows, in the order of :meth:`Domain.slacks <zfree.Domain.slacks>`; one for the parts of a
+        :class:`~zfree.Simplex`.
     spread : ndarray of shape (d,)
         Standard deviation of each column (its size, or one, for a column that does not vary).
 
@@ -73,7 +75,7 @@ class Units:
         size = np.abs(shift + mean)
         # A column that does not vary beyond rounding has no spread; its size is the next best unit.
         spread = np.where(spread > 1e-12 * size, spread, np.where(size > 0, size, 1.0))
-        return cls(slack_sum / total, spread)
+        return cls(domain.slack_units(slack_sum / total), spread)
 
     def columns(self, kept: Index | slice) -> Units:
         """The units of some of the columns, for weights that know nothing of slacks."""

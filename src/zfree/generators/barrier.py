@@ -30,7 +30,7 @@ class Barrier(ScaledGenerator):
     potential : SlackPotential or ConvexFunction, optional
         Another φ, instead of a power.
     scale : {"natural", "raw"} or Units
-        ``"natural"``: :math:`\phi = \sum_k \psi(s_k/\sigma_k)` with σ_k the mean of slack k over the rows, and in directions that no facet limits the
+        ``"natural"``: :math:`\phi = \sum_k \psi(s_k/\sigma_k)` with σ_k the mean of slack k over the rows (one on a simplex), and in directions that no facet limits the
         columns' variances as the unit. The estimate then does not depend on how the domain is written, nor on the units of the columns.
         ``"raw"``: :math:`\phi = \sum_k \psi(s_k)` as the paper has it, slacks as they are written. :class:`~zfree.Units`: those of some data set.
 
