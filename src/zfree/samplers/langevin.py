@@ -15,7 +15,7 @@ import numpy as np
 
 from zfree.arrays import Array, Mask, Seed, row_sums
 from zfree.conversion import random_generator
-from zfree.domains import Domain
+from zfree.domains import Domain, Units
 from zfree.errors import SpecificationError
 from zfree.fields import Parts, RankOne
 from zfree.generators import Barrier, BoundaryDistance, Generator
@@ -141,7 +141,8 @@ def sample_langevin(
     n : int
         Draws to return: the last states of the chains, spread over the steps.
     generator : Generator, optional
-        D. ``Barrier(1, det_power=0)`` by default, and the distance to the boundary where the domain is not convex.
+        D. ``Barrier(1, det_power=0)`` by default, and the distance to the boundary where the domain is not convex, in the units of the
+        points that the chains start from.
     start : ndarray, optional
         Rows to start from (they are repeated as needed); a point well inside by default. Chains do not jump between distant
         modes: start them from data where there are several.
@@ -202,7 +203,7 @@ class _Target:
     def __init__(self, log_density: LogDensity, domain: Domain, generator: Generator | None) -> None:
         self._log_density, self._given, self._chart = log_density, domain, domain.chart
         self._domain = domain if self._chart is None else self._chart.domain
-        default = Barrier(1.0, det_power=0.0, scale="raw") if self._domain.is_convex else BoundaryDistance()
+        default = Barrier(1.0, det_power=0.0) if self._domain.is_convex else BoundaryDistance(scale="natural")
         self._generator = generator or default
 
     def out(self, X: Array) -> Array:
@@ -222,6 +223,7 @@ class _Target:
             x = x if self._chart is None else self._chart.pull(self._given.normalise(x))
             if not self._domain.contains(x).all():
                 raise SpecificationError("a row of start is on the boundary of the domain, to rounding.")
+        self._generator = self._generator.in_units(Units.of(self._domain, x))
         return self._evaluate(x)
 
     def _evaluate(self, x: Array) -> _State:
