@@ -72,7 +72,7 @@ def test_from_few_points_to_the_target(name):
     """Burn-in finds the target and the step; shells that are far apart need a start in each of them."""
     domain, chains, rounds = DOMAINS[name], 200, 12
     start = exact(name, chains, 9) if name == "shells" else None
-    settings = {"chains": chains, "burn_in": 300, "steps": 30 * rounds, "random_state": 0}
+    settings = {"chains": chains, "burn_in": 300, "steps": 40 * rounds, "random_state": 0}
     found = sample_langevin(density(name), domain, chains * rounds, start=start, **settings)
     assert found.draws.shape == (chains * rounds, domain.dimension)
     assert domain.contains(found.draws).all()
@@ -158,7 +158,7 @@ def test_the_proposal_is_the_euler_step(name):
 
 def test_the_drift_is_at_most_one_standard_deviation():
     X = np.array([[500.0, 800.0], [0.3, 0.5]])
-    _, step = proposal("orthant", X, 0.5)
+    _, step = proposal("orthant", X, 0.5, zf.Barrier(1.0, 0.0, scale="raw"))
     centre = X + 0.25  # ∇·D = (1, 1)
     lengths = np.linalg.norm((step._mean - centre) / np.sqrt(0.5 * X), axis=1)
     assert lengths[0] == pytest.approx(1.0)
