@@ -7,7 +7,7 @@ MNIST ?=
 SETS ?= 400
 CASES ?=
 
-.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check coverage fuzz docs clean
+.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -85,8 +85,12 @@ bench-fit-check: $(VENV)/.dev  ## size, power and cost of the check of a fit (SE
 coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data sets
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.coverage
 
-fuzz: $(VENV)/.dev  ## random problems in random units against a dense reference
+bench-draws: $(VENV)/.dev  ## draws from hard Gaussians: right, and how fast, beside version 0.1.0
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.draws
+
+fuzz: $(VENV)/.dev  ## random problems in random units against a dense reference; malformed inputs by kind
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.fuzz
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.malformed
 
 docs: $(VENV)/.docs  ## the documentation, into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
