@@ -34,7 +34,7 @@ x = np.linspace(0, 1, 402)[1:-1]
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
 for ax, gamma, title in zip(axes, (0, 0.5), ("γ = 0, no determinant", "γ = ½, the paper"), strict=True):
     for (p, label), colour, style in zip(POWERS, COLOURS, ("-", "--", "-."), strict=True):
-        D = evaluate(zf.Barrier(power=p, det_power=gamma), zf.Box([0.0], [1.0]), x[:, None])[:, 0, 0]
+        D = evaluate(zf.Barrier(power=p, det_power=gamma, scale="raw"), zf.Box([0.0], [1.0]), x[:, None])[:, 0, 0]
         ax.plot(x, D, color=colour, linestyle=style, linewidth=2.2, label=label)
     ax.set(xlabel="x", xlim=(0, 1), ylim=(0, 1.05))
     ax.set_title(title, loc="left")
@@ -70,7 +70,7 @@ fine, coarse = lattice(120, 1e-4), lattice(9, 0.035)
 fig, axes = plt.subplots(2, 3, figsize=(9.6, 5.4), layout="constrained")
 for row, gamma in enumerate((0, 0.5)):
     for column, (p, label) in enumerate(POWERS):
-        ax, generator = axes[row, column], zf.Barrier(power=p, det_power=gamma)
+        ax, generator = axes[row, column], zf.Barrier(power=p, det_power=gamma, scale="raw")
         # A matrix on the three shares becomes one in the plane of the figure: CᵀDC, C the corners.
         D_fine, D = (corners.T @ evaluate(generator, domain, X) @ corners for X in (fine, coarse))
         size = np.trace(D_fine, axis1=1, axis2=2)

@@ -12,6 +12,7 @@ from zfree.errors import SpecificationError
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormalModel, Model, PairwiseModel
 from zfree.samplers.draws import Draws, check_number, refuse_improper
 from zfree.samplers.gaussian import gaussian_draws
+from zfree.samplers.inversion import inversion_draws
 from zfree.samplers.slices import slice_draws
 from zfree.samplers.starts import inside_rows
 
@@ -48,8 +49,8 @@ def sample_model(
     Returns
     -------
     Draws
-        Exact and independent for gammas, exponentials, Dirichlets and log-normals, and for Gaussians wherever rejection
-        accepts; else the states of chains with their diagnostics.
+        Exact and independent for gammas, exponentials, Dirichlets and log-normals, for densities of one variable, and for Gaussians
+        wherever rejection accepts; else the states of chains with their diagnostics.
 
     Raises
     ------
@@ -74,6 +75,9 @@ def sample_model(
             return exact
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
         return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, rows, patience)
+    found = inversion_draws(lambda X: model.log_density(X, values), domain, n, rng, rows)
+    if found is not None:
+        return found
     found = slice_draws(lambda X: model.log_density(X, values), domain, n, rng, rows, patience)
     # Chains run along a ridge that no look from the middle can find; from where they ended it can be seen.
     refuse_improper(model.normalisable(values, domain, found.draws), domain)
