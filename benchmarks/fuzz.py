@@ -71,7 +71,8 @@ def _draw_part(rng, kind, d):
             scaled, level = A / c * rows[:, None], b * rows
             return zf.HalfSpace(scaled[0], level[0]) if kind == "HalfSpace" else zf.Polytope(scaled, level)
 
-        return Part("facets", d, A, b), make, X
+        needed = [k for k in range(m) if k not in zf.Polytope(A, b).redundant] if kind == "Polytope" else slice(None)
+        return Part("facets", d, A[needed], b[needed]), make, X
     if kind == "SolidSimplex":
         A, b = np.vstack([-np.eye(d), np.ones(d)]), np.r_[np.zeros(d), 1.0]
         X = rng.dirichlet(rng.uniform(1.5, 4.0, d + 1), n)[:, :d]

@@ -21,7 +21,8 @@ def slack_hessian(domain, p, x, units=RAW):
     sigma = np.ones(len(b)) if units is RAW else units.slacks
     spread = np.ones(x.size) if units is RAW else units.spread
     H = np.zeros((x.size, x.size), dtype=x.dtype)
-    for a, level, unit in zip(A, b, sigma, strict=True):
+    idle = () if units is RAW else getattr(domain, "redundant", ())  # rows of the text that are no facets of the set
+    for a, level, unit in [row for k, row in enumerate(zip(A, b, sigma, strict=True)) if k not in idle]:
         H = H + ((level - a @ x) / unit) ** (p - 2) * np.outer(a, a) / unit**2
     return H + unseen_metric(A, spread).astype(x.dtype)
 

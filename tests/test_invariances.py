@@ -55,16 +55,16 @@ def test_parts_of_a_composition_may_be_permuted_and_any_may_be_dropped(seed, p, 
     P = rng.dirichlet(rng.uniform(1.0, 4.0, d), size=100)
     order = rng.permutation(d)
     generator = zf.Barrier(p, gamma)
-    alpha = zf.Dirichlet(generator=generator).fit(P)
-    permuted = zf.Dirichlet(generator=generator).fit(P[:, order])
+    alpha = _fit(zf.Dirichlet(generator=generator), P)
+    permuted = _fit(zf.Dirichlet(generator=generator), P[:, order])
     assert _close(permuted.alpha_, alpha.alpha_[order])
     assert _close(permuted.alpha_se_, alpha.alpha_se_[order])
     for drop in range(d):
-        other = zf.Dirichlet(generator=generator, domain=zf.Simplex(d, drop=drop)).fit(P)
+        other = _fit(zf.Dirichlet(generator=generator, domain=zf.Simplex(d, drop=drop)), P)
         assert _close(other.alpha_, alpha.alpha_)
         # The chart is another set, with slacks in units of their own; written out, both are one.
-        charted = _dirichlet_in_chart(d, drop, zf.Barrier(p, gamma, scale="raw")).fit(
-            zf.Simplex(d, drop=drop).chart.pull(P)
+        charted = _fit(
+            _dirichlet_in_chart(d, drop, zf.Barrier(p, gamma, scale="raw")), zf.Simplex(d, drop=drop).chart.pull(P)
         )
         assert _close(charted.theta_ + 1, alpha.alpha_, 1e-7)
 

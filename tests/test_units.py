@@ -46,6 +46,8 @@ def test_one_triangle_written_in_many_ways(text, units, generator):
     assert np.allclose(written, expected, rtol=1e-6)
     by_name, _ = _fit(zf.SolidSimplex(2), TRIANGLE, generator)
     assert np.allclose(by_name, expected, rtol=1e-6)
+    idle = zf.Polytope.from_inequalities("x1 > 0, x2 > 0, x1 + x2 < 1, 3*x1 + 3*x2 < 3, x1 < 1, x1 + 2*x2 < 5")
+    assert np.allclose(_fit(idle, TRIANGLE, generator)[0], expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("generator", GENERATORS, ids=repr)
@@ -220,3 +222,79 @@ def test_a_set_of_any_size_is_a_set():
         assert other.redundant == plain.redundant
         assert np.allclose(other.interior_point() / columns, plain.interior_point(), rtol=1e-4, atol=1e-4)
     assert not zf.Polytope(A[:2] * [[1e9], [1e-9]], b[:2]).is_bounded
+
+
+def test_an_unknown_model_is_probed_in_columns_without_units():
+    """The automatic choice of a user's family on a box with free sides, in columns of very different size."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.gamma(0.9, 1.0, 300), rng.normal(0.0, 1.0, 300)])
+    X = X[X[:, 1] < 2.0]
+
+    def fit(c):
+        def t(Y):
+            x = Y / c
+            return np.column_stack([np.log(x[:, 0]), -x[:, 0], -(x[:, 1] ** 2) / 2, x[:, 1]])
+
+        def jacobian(Y):
+            x, out = Y / c, np.zeros((len(Y), 4, 2))
+            out[:, 0, 0], out[:, 1, 0], out[:, 2, 1], out[:, 3, 1] = 1 / x[:, 0], -1.0, -x[:, 1], 1.0
+            return out / c
+
+        def hessian(Y):
+            x, out = Y / c, np.zeros((len(Y), 4, 2, 2))
+            out[:, 0, 0, 0], out[:, 2, 1, 1] = -1 / x[:, 0] ** 2 / c[0] ** 2, -1.0 / c[1] ** 2
+            return out
+
+        domain = zf.Box([0.0, -np.inf], [np.inf, 2.0 * c[1]])
+        est = zf.ExponentialFamily(t, jacobian=jacobian, hessian=hessian, domain=domain, check=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ZfreeWarning)
+            return est.fit(X * c)
+
+    plain, scaled = fit(np.ones(2)), fit(np.array([1e5, 1e-7]))
+    assert plain.generator_ == scaled.generator_
+    assert np.allclose(plain.theta_, scaled.theta_, rtol=1e-6)
+
+
+def test_domains_that_are_not_convex_in_other_units():
+    domain = zf.Product([zf.Shells([0.5, 1.0], d=2), zf.Orthant(1)])
+    X = interior(domain, 300, seed=6)
+    expected, est = _fit(domain, X, "auto")
+    units = np.array([1.0, 1.0, 1e3])
+    scaled, other = _fit(domain, X, "auto", units)
+    assert np.allclose(scaled, expected, rtol=1e-6)
+    assert other.score(X * units) == pytest.approx(est.score(X), rel=1e-6)
+
+
+def test_whether_a_density_can_be_normalised_has_no_units():
+    from zfree.models.normalisable import quadratic
+
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        A = rng.standard_normal((4, 4))
+        K = A @ A.T - 1.5 * np.outer(A[:, 0], A[:, 0])
+        c = 10.0 ** rng.uniform(-8, 8, 4)
+        expected = bool(np.linalg.eigvalsh(K)[0] > 0)
+        assert quadratic(K / np.outer(c, c), np.zeros((0, 4))).holds == expected
+
+
+def test_an_affine_map_between_units_is_a_map():
+    image = zf.Orthant(2).affine_image(np.diag([1e8, 1e-8]), np.zeros(2))
+    assert image.contains(np.array([[1e8, 1e-8]]))[0]
+
+
+def test_a_parametric_energy_in_other_units():
+    torch = pytest.importorskip("torch")
+    from zfree.neural import ParametricModel
+
+    X = np.random.default_rng(0).exponential(size=(300, 2))
+    found = []
+    for unit in (1.0, 1e-4, 1e4):
+
+        def energy(x, p, unit=unit):
+            return torch.exp(p["l"]) * x.sum() / unit
+
+        found.append(
+            ParametricModel(energy, {"l": 1.5}, zf.Orthant(2), zf.Barrier(4 / 3)).fit(X * unit).parameters_["l"]
+        )
+    assert np.allclose(found, found[0], rtol=0, atol=1e-5)

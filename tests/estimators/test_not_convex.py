@@ -40,7 +40,10 @@ def test_a_barrier_on_the_hull_is_not():
 def test_auto_takes_the_better_distance_and_says_why():
     est = zf.TruncatedGaussian(DOMAIN).fit(X)
     selection = est.result_.selection
-    assert {t.generator for t in selection.trials} == {zf.BoundaryDistance(), zf.SectionDistance("x")}
+    assert {t.generator for t in selection.trials} == {
+        zf.BoundaryDistance(scale="natural"),
+        zf.SectionDistance("x", scale="natural"),
+    }
     assert est.generator_ == min(selection.trials, key=lambda t: t.criterion).generator
     assert "convex" in selection.remark
     assert est.j_test(X).p_value > 0.001
@@ -53,7 +56,7 @@ def test_a_product_with_shells_is_not_convex_either():
     product = zf.Product([zf.Orthant(1), DOMAIN])
     Y = np.column_stack([np.abs(np.random.default_rng(0).standard_normal(len(X))), X])
     est = zf.TruncatedGaussian(product).fit(Y)
-    assert est.generator_ in (zf.BoundaryDistance(), zf.SectionDistance("x"))
+    assert est.generator_ in (zf.BoundaryDistance(scale="natural"), zf.SectionDistance("x", scale="natural"))
     assert product.contains(est.sample(500, random_state=0)).all()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from zfree.arrays import Array, Index, Mask, row_chunks
 from zfree.conversion import real_array
+from zfree.domains.linear_programs import balanced
 from zfree.domains.units import Units
 from zfree.domains.violations import Violations
 from zfree.errors import SpecificationError
@@ -284,6 +285,6 @@ def check_affine(B: Array, c: Array, d: int) -> tuple[Array, Array]:
         raise SpecificationError(f"an affine map of ℝ^{d} needs B of shape ({d}, {d}) and c of shape ({d},).")
     if not np.isfinite(c).all():
         raise SpecificationError("c of an affine map must be finite numbers.")
-    if not np.all(np.isfinite(B)) or np.linalg.cond(B) > 1e14:
+    if not np.all(np.isfinite(B)) or np.linalg.cond(balanced(B)[0]) > 1e14:
         raise SpecificationError("B must be invertible: it would flatten the domain.")
     return B, c

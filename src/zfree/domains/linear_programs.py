@@ -16,6 +16,10 @@ ROUNDS = 3
 """Times that the origin is moved to the centre found so far, and the columns measured anew from there."""
 
 
+RAYS = 2048
+"""Random rays that look for facets before a linear programme does."""
+
+
 def _linprog(*args: Any, **kwargs: Any) -> Any:
     from scipy.optimize import linprog  # a tenth of the time of the whole import, and few domains need it
 
@@ -115,14 +119,18 @@ def has_bounded_solutions(A: Array) -> bool:
 def redundant_rows(A: Array, b: Array, inside: Array) -> tuple[int, ...]:
     """Rows implied by the others, found one at a time so that one of two equal rows is kept.
 
-    `inside` is a point of the interior: from there every slack is one.
+    `inside` is a point of the interior: from there every slack is one. A facet that is the first and only one on some ray from there is
+    none of them; rays settle most rows, a programme the rest.
     """
     kept = list(range(len(b)))
     redundant = []
     room = b - A @ inside
     A = A / room[:, None]
     A = A * balanced(A)[1]
+    needed = _first_on_some_ray(A)
     for k in range(len(b)):
+        if k in needed:
+            continue
         others = [i for i in kept if i != k]
         if not others:
             continue
@@ -137,6 +145,18 @@ def redundant_rows(A: Array, b: Array, inside: Array) -> tuple[int, ...]:
             redundant.append(k)
             kept.remove(k)
     return tuple(redundant)
+
+
+def _first_on_some_ray(A: Array) -> set[int]:
+    """Rows of A x < 1 that a ray from the origin meets before any other, with room to spare."""
+    rays = np.random.default_rng(0).standard_normal((RAYS, A.shape[1]))
+    speed = np.concatenate([rays @ A.T, A @ A.T])  # and straight towards every facet
+    if speed.shape[1] < 2:
+        return {0}
+    first = speed.argmax(axis=1)
+    runner_up, fastest = np.partition(speed, -2, axis=1)[:, -2:].T
+    alone = (fastest > 0) & (fastest > runner_up * (1.0 + 1e-6) + 1e-12)
+    return set(first[alone].tolist())
 
 
 def contradictory_rows(A: Array, b: Array) -> tuple[int, ...]:

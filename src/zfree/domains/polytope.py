@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zfree.arrays import Array
+from zfree.arrays import Array, Index
 from zfree.conversion import real_array
 from zfree.domains.base import BarrierHessian
 from zfree.domains.inequalities import check_columns, parse_inequalities
@@ -108,13 +108,25 @@ class Polytope(Polyhedral):
 
     @cached_property
     def redundant(self) -> tuple[int, ...]:
-        """Rows that cut nothing off. They do no harm to consistency, but they do add to the barrier."""
+        """Rows that cut nothing off. They belong to the text, not to the set: a barrier in natural units leaves them out."""
         return redundant_rows(self.A, self.b, self._centre)
+
+    @cached_property
+    def _needed(self) -> Index:
+        """Rows that are facets."""
+        return np.setdiff1d(np.arange(len(self.b)), self.redundant)
+
+    @cached_property
+    def _facets(self) -> Polytope:
+        """The same set without the rows that cut nothing off."""
+        return Polytope(self.A[self._needed], self.b[self._needed])
 
     def interior_point(self) -> Array:
         return self._centre.copy()
 
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        if units is not None and self.redundant:
+            return self._facets.barrier(potential, X, Units(units.slacks[self._needed], units.spread))
         inverse, _, ratio = potential.terms_in(self.slacks(X), None if units is None else units.slacks)
         # H is formed for rows of unit length in columns divided by their spread: no unit can make it ill-conditioned.
         spread = np.ones(self.dimension) if units is None else units.spread

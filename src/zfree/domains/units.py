@@ -52,6 +52,16 @@ class Units:
         for array in (self.slacks, self.spread):
             array.flags.writeable = False
 
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Units)
+            and np.array_equal(self.slacks, other.slacks)
+            and np.array_equal(self.spread, other.spread)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.slacks.tobytes(), self.spread.tobytes()))
+
     def __repr__(self) -> str:
         return f"Units({self.slacks.size} slacks, {self.spread.size} columns)"
 

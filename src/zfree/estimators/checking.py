@@ -14,7 +14,7 @@ from zfree.arrays import Array, Seed
 from zfree.domains import Domain
 from zfree.errors import MisfitWarning, SpecificationError, ZfreeError, warn
 from zfree.inference import FitResult, GoodnessOfFit
-from zfree.inference.goodness import Estimated, Rows, goodness_of_fit, pool_size
+from zfree.inference.goodness import Estimated, Rows, goodness_of_fit, pool_size, rows_worth
 from zfree.inference.indicators import n_indicators
 from zfree.inference.likelihood_root import Draw, Pool, Refusal
 from zfree.models import DirichletModel, GammaModel, Model, PairwiseModel, SeparableModel
@@ -27,6 +27,8 @@ FEWEST_ROWS = 20
 """Below it the distribution of the statistic is not the one it is referred to."""
 ROWS_PER_PARAMETER = 1.3
 """Rows that are needed for each free parameter; with fewer, what is left to test is mostly rounding."""
+WEIGHTED_SHARE = 0.2
+"""Least ratio of what weighted rows are worth to their number. Under weights far apart the statistic has longer tails than it is referred to."""
 MORE_DRAWS = 5
 """How many times more draws `check(X)` takes than a fit."""
 MOST_STARTS = 1024
@@ -115,8 +117,10 @@ def check_fit(
 ) -> GoodnessOfFit:
     """Compare rows with `size` draws of the fitted model, or say why not."""
     n, n_free = len(data.X), int(result.free.sum())
-    if n < FEWEST_ROWS or n < ROWS_PER_PARAMETER * n_free:
-        reason = f"{n} rows are too few to test a model with {n_free} free parameters"
+    worth = rows_worth(data)
+    if worth < FEWEST_ROWS or worth < ROWS_PER_PARAMETER * n_free or worth < WEIGHTED_SHARE * n:
+        count = f"{n} rows" if data.weight is None else f"{n} weighted rows, worth {worth:.0f} equal ones,"
+        reason = f"{count} are too few to test a model with {n_free} free parameters"
         return GoodnessOfFit(reason=reason, n_rows=n)
     model = result.model
     draw = _drawer(model, result.domain, _some_rows(data), np.random.default_rng(random_state), patience)

@@ -108,7 +108,8 @@ def choose_generator(
 
 def _distances(domain: Domain) -> list[Generator]:
     """What vanishes on a boundary that is not that of a convex set; on a line the two are one."""
-    return [BoundaryDistance()] if domain.dimension == 1 else [BoundaryDistance(), SectionDistance("x")]
+    nearest = BoundaryDistance(scale="natural")
+    return [nearest] if domain.dimension == 1 else [nearest, SectionDistance("x", scale="natural")]
 
 
 def companions(leader: Generator, domain: Domain, heavy_tailed: bool) -> list[Generator]:
@@ -118,7 +119,7 @@ def companions(leader: Generator, domain: Domain, heavy_tailed: bool) -> list[Ge
     convex domain; elsewhere there are distances only.
     """
     if not domain.is_convex:
-        return [SectionDistance("x^2"), *(g for g in _distances(domain) if g != leader)]
+        return [SectionDistance("x^2", scale="natural"), *(g for g in _distances(domain) if g != leader)]
     family = leader if isinstance(leader, Barrier) and leader.power is not None else Barrier(1.0, 0.0)
     step = 0.3 if heavy_tailed else 0.6
     return [beside(family, -step), beside(family, -0.2, 0.25)]

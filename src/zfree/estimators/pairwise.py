@@ -21,6 +21,7 @@ from zfree.estimators.validation import as_numbers
 from zfree.generators import Combined
 from zfree.inference import FitResult, Target, as_result
 from zfree.models import Model, PairwiseModel
+from zfree.models.normalisable import without_units
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve, solve_positive_definite
 
@@ -98,7 +99,8 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         """Say when K is not positive definite, and whether that matters on this domain."""
         model = result.model
         assert isinstance(model, PairwiseModel)
-        values = np.linalg.eigvalsh(model.matrix(result.theta))
+        # The signs of the eigenvalues do not depend on the units of the columns; the sizes do, and with them what rounding leaves.
+        values = np.linalg.eigvalsh(without_units(model.matrix(result.theta))[0])
         if values[0] > 0:
             return super()._remark_on_estimate(result, rows)
         normalisable = model.normalisable(result.working_theta, result.domain, rows).holds
@@ -109,7 +111,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         }[normalisable]
         note = (
             f"the estimated K is not positive definite ({int((values <= 0).sum())} of {values.size} eigenvalues are not positive, "
-            f"the smallest is {values[0]:.4g}); {verdict}. Pass positive_definite=True for the best positive-definite K."
+            f"the smallest is {values[0]:.4g} with K scaled to a diagonal of one); {verdict}. Pass positive_definite=True for the best positive-definite K."
         )
         warn(note, NotPositiveDefiniteWarning)
         return result.with_remark(note) if normalisable else result.with_note(note)

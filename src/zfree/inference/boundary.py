@@ -80,12 +80,15 @@ def probe(problem: Problem, theta: Array, restriction: Restriction) -> BoundaryO
     X = problem.X[:: max(1, len(problem.X) // 64)]
     chart = domain.chart
     inner, Y = (domain, X) if chart is None else (chart.domain, chart.pull(X))
-    distance, gradient = inner.boundary_distance(Y)
+    assert problem.units is not None
+    spread = problem.units.spread if chart is None else problem.units.spread[chart.kept]
+    distance, gradient = inner.boundary_distance(Y, spread)  # the nearest facet in columns without units
     usable = np.isfinite(distance) & gradient.any(axis=1)
     if not usable.any():
         return None
-    Y, distance = Y[usable], distance[usable]
-    normal = gradient[usable] / np.linalg.norm(gradient[usable], axis=1, keepdims=True)
+    steepest = gradient[usable] * spread**2
+    size = np.linalg.norm(steepest / spread, axis=1, keepdims=True)
+    Y, distance, normal = Y[usable], distance[usable] * size[:, 0], steepest / size
     try:
         with np.errstate(all="ignore"):
             near, _ = _approach(problem, theta, restriction, Y, normal, distance, 1e-4)

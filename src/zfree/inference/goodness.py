@@ -95,6 +95,11 @@ def goodness_of_fit(
     n = len(data.X)
     chart, free = domain.chart, estimate.free
     grid = find_grid(data.X if chart is None else chart.pull(data.X))
+    if grid.any:
+        # 0.3 is not 3 · 0.1: data and draws must be the same numbers, or ties fall on different sides of a cut.
+        own = grid.round(data.X if chart is None else chart.pull(data.X))
+        own = own if chart is None else chart.push(own)
+        data = data._replace(X=np.where(domain.contains(own)[:, None], own, data.X))
 
     def rounded(at: Array, m: int) -> Pool | Refusal:
         """Draws on the grid of the data; those that it puts on the boundary are no data either."""
@@ -156,7 +161,7 @@ def _compare(
     # What the projection leaves of a part differs from part to part: in the sum each has the same standard deviation.
     scale = np.maximum(spreads, FAINT * spreads.max()) ** -0.5
     R, covariance = scale * R, np.multiply.outer(scale, scale) * covariance
-    distance, error = _distance(estimate, root.theta, information, spread, draws, _rows_worth(data))
+    distance, error = _distance(estimate, root.theta, information, spread, draws, rows_worth(data))
     return GoodnessOfFit(
         p_value=_p_value(R, covariance),
         parts=tuple(parts),
@@ -191,7 +196,7 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
 
 
-def _rows_worth(data: Rows) -> float:
+def rows_worth(data: Rows) -> float:
     """Σw squared over Σw²: how many rows of equal weight the weighted ones are worth (Kish 1965)."""
     if data.weight is None:
         return float(len(data.X))

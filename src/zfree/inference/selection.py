@@ -133,7 +133,7 @@ class Search:
 
 def safe_generator(domain: Domain) -> Generator:
     """One that vanishes on the whole boundary, and fast where that can be had: barriers need a convex domain."""
-    return Barrier.log(det_power=0.0) if domain.is_convex else BoundaryDistance()
+    return Barrier.log(det_power=0.0) if domain.is_convex else BoundaryDistance(scale="natural")
 
 
 def prepare(problem: Problem, restriction: Restriction, ridge: float, target: Target) -> Search:

@@ -32,6 +32,8 @@ def all_above(values: Array, bound: float, names: Sequence[str]) -> Normalisable
 
 def quadratic(K: Array, recession: Array | None) -> Normalisable:
     """The verdict on exp(−½ xᵀKx + ηᵀx): :func:`is_normalisable`, undecided where a direction has vᵀKv = 0 to rounding."""
+    K, unit = without_units(K)
+    recession = None if recession is None else recession * unit
     holds = is_normalisable(K, recession)
     if holds is False:
         edge = 1e-12 * (float(np.abs(K).max()) or 1.0)
@@ -41,6 +43,13 @@ def quadratic(K: Array, recession: Array | None) -> Normalisable:
             False, "vᵀKv < 0 along a direction v in which the domain is unbounded (positive_definite=True prevents it)"
         )
     return Normalisable(holds)
+
+
+def without_units(K: Array) -> tuple[Array, Array]:
+    """K with a diagonal of ±1 (or 0), and the units u it was divided by: K_jk u_j u_k has the same inertia and no units."""
+    size = np.abs(np.diagonal(K))
+    unit = 1.0 / np.sqrt(np.where(size > 0, size, 1.0))
+    return K * np.multiply.outer(unit, unit), unit
 
 
 def power_interaction(a: float, b: float, K: Array, eta: Array, columns: Sequence[str]) -> Normalisable:

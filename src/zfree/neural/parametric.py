@@ -18,7 +18,7 @@ from zfree.domains import Domain, Units
 from zfree.errors import DataError, SingularMomentsError, SpecificationError
 from zfree.generators import Generator
 from zfree.neural.density import KEPT_STARTS, UnnormalisedDensity
-from zfree.neural.weights import Weight, as_generator
+from zfree.neural.weights import Weight, as_generator, log_unit
 
 Parameters = dict[str, Tensor]
 ParametricEnergy = Callable[[Tensor, Parameters], Tensor]
@@ -98,7 +98,8 @@ class ParametricModel(UnnormalisedDensity):
         start = self._start()
         generator = as_generator(self.generator, self.domain_)
         measuring = generator.in_units(Units.of(self.domain_, rows))
-        rule = _Rule(self.energy, self._shapes, rows, Weight.at(measuring, self.domain_, rows))
+        unit = log_unit(measuring, self.domain_, rows)  # the optimiser's tolerances are absolute
+        rule = _Rule(self.energy, self._shapes, rows, Weight.at(measuring, self.domain_, rows, log_scale=unit))
         rng = np.random.default_rng(self.random_state)
         best = None
         for k in range(self.restarts + 1):
@@ -116,7 +117,7 @@ class ParametricModel(UnnormalisedDensity):
         self.covariance_ = rule.covariance(best.x)
         self.parameters_ = self._named(best.x)
         self.standard_errors_ = self._named(np.sqrt(np.diagonal(self.covariance_)))
-        self.generator_, self._measuring = generator, measuring
+        self.generator_, self._measuring, self._unit = generator, measuring, unit
         self._theta, self._starts = best.x, rows[:KEPT_STARTS]
         return self
 
@@ -135,7 +136,9 @@ class ParametricModel(UnnormalisedDensity):
         """Minus the mean scoring rule of new rows: larger is better, comparable under one generator only."""
         check_is_fitted(self, "parameters_")
         rows = self._rows(X, reset=False)
-        rule = _Rule(self.energy, self._shapes, rows, Weight.at(self._measuring, self.domain_, rows))
+        rule = _Rule(
+            self.energy, self._shapes, rows, Weight.at(self._measuring, self.domain_, rows, log_scale=self._unit)
+        )
         return -rule.value_and_gradient(self._theta)[0]
 
     def _evaluate(self, X: Array) -> tuple[Array, Array]:
