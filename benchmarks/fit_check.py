@@ -108,6 +108,13 @@ CASES = [
     Case("Log-normal, N = 500", True, 500, lambda rng, n: np.exp(rng.standard_normal((n, 2))), zf.LogNormal),
     Case("Exponential, N = 50", True, 50, lambda rng, n: rng.exponential(2.0, (n, 2)), zf.Exponential),
     Case("Gamma rounded to 1/4, N = 500", True, 500, rounded_gamma, zf.Gamma),
+    Case(
+        "Gaussian with one decimal, N = 500",
+        True,
+        500,
+        lambda r, n: np.round(r.standard_normal((n, 2)), 1),
+        zf.Gaussian,
+    ),
     Case("beta as ExponentialFamily, N = 500", True, 500, lambda rng, n: rng.beta(2, 0.7, (n, 1)), beta_family),
     Case("log-normal 3 as gamma, N = 62", False, 62, log_normal(3.0), zf.Gamma),
     Case("log-normal 3 as gamma, N = 70", False, 70, log_normal(3.0), zf.Gamma),

@@ -33,6 +33,8 @@ MALFORMED = {
     "a level of 95": (lambda: RESULT.conf_int(95), SpecificationError, ["level", "such as 0.95", "95"]),
     "a level of NaN": (lambda: RESULT.conf_int(np.nan), SpecificationError, ["level", "nan"]),
     "a level that is text": (lambda: RESULT.conf_int("95%"), SpecificationError, ["level", "'95%'"]),
+    "a score with no generator": (lambda: RESULT.score(X[:3], generator=5), SpecificationError, ["generator", "5"]),
+    "a seed of a check": (lambda: EST.check(X, random_state="a"), SpecificationError, ["random_state", "'a'"]),
     "two levels": (lambda: RESULT.conf_int(0.9, alpha=0.1), SpecificationError, ["level", "alpha", "not both"]),
     "an alpha of 5": (lambda: RESULT.conf_int(alpha=5), SpecificationError, ["alpha", "between 0 and 1", "5"]),
     "an alpha that is text": (lambda: RESULT.conf_int(alpha="a"), SpecificationError, ["alpha", "'a'"]),

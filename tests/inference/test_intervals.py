@@ -242,3 +242,8 @@ def test_every_estimator_lets_one_choose(estimator):
     assert option.default == "auto"
     with pytest.raises(SpecificationError, match='"auto", "jackknife" or "sandwich"'):
         estimator(standard_errors="bootstrap").fit(X)
+
+
+def test_there_are_fewer_degrees_of_freedom_than_rows():
+    result = zf.Gamma(zf.Barrier.log(0.0), standard_errors="jackknife").fit(np.array([[1.0], [2.0], [4.0]])).result_
+    assert result.degrees_of_freedom.max() <= 2.0

@@ -198,3 +198,10 @@ def test_unknown_families(domain, statistic, theta, expected):
     }.get(type(domain).__name__, lambda: domain.interior_point() + 0.1 * rng.standard_normal((30, domain.dimension)))()
     assert model.normalisable(np.array(theta), domain).holds is expected
     assert model.normalisable(np.array(theta), domain, rows).holds is expected
+
+
+def test_a_steep_exponential_at_a_facet_is_no_pole():
+    from zfree.models import GammaModel
+
+    verdict = GammaModel(("a",)).normalisable(np.array([2.0, 1e10]), zf.Box([0.0], [2.0]))
+    assert verdict.holds is not False

@@ -205,3 +205,11 @@ def test_a_corner_far_from_the_mean(distance):
     X = draws_of(zf.Orthant(3), np.full(3, -distance), K, n=3000)
     for j in range(3):
         assert stats.kstest(X[:, j] * 1.3 * distance, "expon").pvalue > 0.001
+
+
+@pytest.mark.parametrize("mean", [-1e7, -1e10])
+def test_an_end_far_from_the_mean_keeps_its_digits(mean):
+    """Beyond the end the tail is an exponential with rate −mean."""
+    X = sample_gaussian(zf.Orthant(2), [mean, 0.0], np.eye(2), 4000, 0)
+    assert len(np.unique(X[:, 0])) > 3990
+    assert X[:, 0].mean() == pytest.approx(-1.0 / mean, rel=0.08)

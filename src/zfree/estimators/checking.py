@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zfree.arrays import Array, Seed
+from zfree.conversion import random_generator
 from zfree.domains import Domain
 from zfree.errors import MisfitWarning, SpecificationError, ZfreeError, warn
 from zfree.inference import FitResult, GoodnessOfFit
@@ -123,7 +124,7 @@ def check_fit(
         reason = f"{count} are too few to test a model with {n_free} free parameters"
         return GoodnessOfFit(reason=reason, n_rows=n)
     model = result.model
-    draw = _drawer(model, result.domain, _some_rows(data), np.random.default_rng(random_state), patience)
+    draw = _drawer(model, result.domain, _some_rows(data), random_generator(random_state), patience)
     estimate = Estimated(result.working_theta, result.working_covariance, result.free)
     try:
         with blas_threads_for(n_indicators(data.X.shape[1]) + n_free):

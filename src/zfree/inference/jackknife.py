@@ -90,7 +90,8 @@ class Jackknife:
         return Spread(bias, scaled.T @ scaled, self.degrees_of_freedom(jacobian))
 
     def degrees_of_freedom(self, jacobian: Array | None) -> Array:
-        """2 (Σ a²)² / var(Σ a²) from the influences a (Satterthwaite 1946); one less than the groups, when there are some."""
+        """2 (Σ a²)² / var(Σ a²) from the influences a (Satterthwaite 1946), at most one less than the rows; one less than the groups, when
+        there are some."""
         if self.influences is None:
             q = self.changes.shape[1] if jacobian is None else len(jacobian)
             return np.full(q, len(self.changes) - 1.0)
@@ -98,7 +99,8 @@ class Jackknife:
         n, square = len(a), a * a
         total = square.sum(axis=0)
         variation = n / (n - 1) * (np.einsum("nq,nq->q", square, square) - total**2 / n)
-        return np.divide(2.0 * total**2, variation, out=np.full_like(total, np.inf), where=variation > 0)
+        found = np.divide(2.0 * total**2, variation, out=np.full_like(total, np.inf), where=variation > 0)
+        return np.minimum(found, n - 1.0)
 
     def hotelling(self, R: Array) -> tuple[float, float]:
         """How to refer the statistic of q contrasts R θ to F: a factor, and the degrees of freedom of the denominator.

@@ -14,7 +14,7 @@ from zfree.conversion import shown
 from zfree.domains import Domain, Units
 from zfree.domains.inequalities import check_columns
 from zfree.errors import DataError, SpecificationError
-from zfree.generators import Generator
+from zfree.generators import Generator, named
 from zfree.inference.combination import Combination, JTest
 from zfree.inference.jackknife import Jackknife, Spread
 from zfree.inference.new_rows import rows_inside
@@ -248,9 +248,13 @@ class FitResult:
         values = np.linalg.eigvalsh(gamma * scale[:, None] * scale) if free.size else np.ones(1)
         return float(values[-1] / values[0]) if values[0] > 0 else np.inf
 
-    def scores(self, X: Array, *, log_scale: float = 0.0, generator: Generator | None = None) -> Array:
+    def scores(self, X: Array, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> Array:
         """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale; with the fit's generator by default."""
-        judge = self.generator if generator is None else generator
+        judge = self.generator if generator is None else named(generator) if isinstance(generator, str) else generator
+        if not isinstance(judge, Generator):
+            raise SpecificationError(
+                f"generator must be a generator such as zf.Barrier(1, 0), or its name; got {shown(judge)}."
+            )
         problem = Problem(self.model, judge, self.domain, rows_inside(self.domain, X), units=self.units)
         with np.errstate(over="ignore", invalid="ignore"):
             values = np.concatenate([rows.scores(self.working_theta, log_scale) for rows in problem.rows()])
@@ -261,7 +265,7 @@ class FitResult:
             )
         return values
 
-    def score(self, X: Array, *, log_scale: float = 0.0, generator: Generator | None = None) -> float:
+    def score(self, X: Array, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> float:
         r"""Mean of :math:`\tfrac12 s^\top D s + \nabla\cdot(D s)` over `X`: smaller is better.
 
         A proper scoring rule (Proposition 4.1), so it compares estimates on held-out rows. Scores under different

@@ -22,6 +22,8 @@ APPROACH = 10.0 ** -np.arange(2.0, 11.0, 2.0)
 """Fractions of the way left to a facet."""
 DEPARTURE = 10.0 ** np.array([1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0])
 """Multiples of the spread of the rows."""
+LEVELS_OFF = 0.5
+"""Share of the slope one step before that a slope must keep to be taken for the exponent of a power."""
 EDGE = 1e-5
 """Rounding of an exponent."""
 
@@ -46,10 +48,10 @@ def look(log_density: Callable[[Array], Array], domain: Domain, rows: Array | No
     Y, V = np.tile(centres, (len(V), 1)), np.repeat(V, len(centres), axis=0)
     near = np.isfinite(ends)
 
-    def slopes(here: Mask, steps: Array, position: Array, smallest: Array | float = 0.0) -> Array:
+    def slopes(here: Mask, steps: Array, position: Array, smallest: Array | float = 0.0) -> tuple[Array, Array]:
         values = np.column_stack([_evaluate(log_density, points(Y[here] + t[:, None] * V[here])) for t in steps.T])
         values[np.broadcast_to(position, values.shape) < smallest] = np.nan
-        return _last_slope(values, np.log(position))
+        return _last_slopes(values, np.log(position))
 
     def points(Z: Array) -> Array:
         return Z if chart is None else chart.push(Z)
@@ -59,14 +61,17 @@ def look(log_density: Callable[[Array], Array], domain: Domain, rows: Array | No
         way = ends[near, None] * V[near]
         # Far from the origin the last steps to a facet are shorter than rounding.
         resolved = 1e5 * np.finfo(float).eps * np.abs(Y[near] + way).max(axis=1) / np.abs(way).max(axis=1)
-        slope = slopes(near, (1.0 - APPROACH) * ends[near, None], APPROACH, resolved[:, None])
+        slope, before = slopes(near, (1.0 - APPROACH) * ends[near, None], APPROACH, resolved[:, None])
+        # The slope of a power is the same at every step. One that levels off, as of a steep exponential, says nothing yet.
+        levelling = (slope <= -1.0 + EDGE) & (np.abs(slope) < LEVELS_OFF * np.abs(before))
+        slope = np.where(levelling, np.nan, slope)
         if np.any(slope <= -1.0 + EDGE):
             worst = np.flatnonzero(near)[int(np.nanargmin(slope))]
             where = _nearest_facet(inner, Y[worst] + ends[worst] * V[worst])
             return Normalisable(False, f"close to {where} it behaves like s^{np.nanmin(slope):.3g}")
         holds = None if np.isnan(slope).any() else holds
     if not near.all():
-        slope = slopes(~near, np.broadcast_to(DEPARTURE, (int((~near).sum()), len(DEPARTURE))), DEPARTURE)
+        slope, _ = slopes(~near, np.broadcast_to(DEPARTURE, (int((~near).sum()), len(DEPARTURE))), DEPARTURE)
         if np.any(slope >= -1.0 - EDGE):
             worst = np.flatnonzero(~near)[int(np.nanargmax(slope))]
             return Normalisable(False, f"far out along {_named(V[worst])} it falls no faster than 1/r")
@@ -96,13 +101,14 @@ def _directions(Z: Array) -> Array:
     return np.concatenate([one_way, -one_way])
 
 
-def _last_slope(values: Array, position: Array) -> Array:
-    """Slope of log p between the last two positions at which it is finite (NaN where there are no two)."""
-    out = np.full(len(values), np.nan)
+def _last_slopes(values: Array, position: Array) -> tuple[Array, Array]:
+    """Slope of log p between the last two positions at which it is finite (NaN where there are no two), and the slope before."""
+    out, before = np.full(len(values), np.nan), np.full(len(values), np.nan)
     for k in range(1, len(position)):
         step = (values[:, k] - values[:, k - 1]) / (position[k] - position[k - 1])
+        before = np.where(np.isfinite(step), out, before)
         out = np.where(np.isfinite(step), step, out)
-    return out
+    return out, before
 
 
 def _nearest_facet(domain: Domain, point: Array) -> str:

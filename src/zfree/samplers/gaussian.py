@@ -19,6 +19,7 @@ from zfree.samplers.lines import Run, block, learnt_root, number_of_chains, run,
 from zfree.samplers.segments import quadratic_on_segment
 from zfree.samplers.starts import choose, first_root
 from zfree.samplers.unfolding import coordinate_intervals
+from zfree.threads import blas_threads_for
 
 PILOT = 8192
 ENOUGH = 0.001
@@ -101,26 +102,32 @@ def gaussian_draws(
     patience: float = 1.0,
 ) -> Draws:
     """Draws from exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain; chains start from rows of `start`, if it is given."""
-    found = _by_rejection(domain, center, K, eta, n, rng)
-    if found is not None:
-        return Draws(found, True, "rejection")
-    intervals = coordinate_intervals(domain)
-    if intervals is not None and not np.any(K - np.diag(np.diagonal(K))):
-        return Draws(_independent(center, np.diagonal(K), eta, intervals, n, rng), True, "independent coordinates")
-    if domain.is_convex:
-        states, rhat, size = _chains(domain, center, K, eta, n, rng, start, patience)
-        return Draws(spread_evenly(states, n), False, "chains along lines", rhat, size)
-    return _on_hull(domain, center, K, eta, n, rng, start, patience)
+    with blas_threads_for(domain.dimension):  # many small products
+        found = _by_rejection(domain, center, K, eta, n, rng)
+        if found is not None:
+            return Draws(found, True, "rejection")
+        intervals = coordinate_intervals(domain)
+        if intervals is not None and not np.any(K - np.diag(np.diagonal(K))):
+            return Draws(_independent(center, np.diagonal(K), eta, intervals, n, rng), True, "independent coordinates")
+        if domain.is_convex:
+            states, rhat, size = _chains(domain, center, K, eta, n, rng, start, patience)
+            return Draws(spread_evenly(states, n), False, "chains along lines", rhat, size)
+        return _on_hull(domain, center, K, eta, n, rng, start, patience)
 
 
 def _independent(
     center: Array, k: Array, eta: Array, intervals: tuple[Array, Array], n: int, rng: np.random.Generator
 ) -> Array:
-    lower, upper = (np.broadcast_to(side - center, (n, len(k))) for side in intervals)
-    _check_ends(k, eta, lower[0], upper[0])
-    draws = quadratic_on_segment(np.broadcast_to(eta, lower.shape), np.broadcast_to(k, lower.shape), lower, upper, rng)
     lower, upper = intervals
-    return np.clip(center + draws, np.nextafter(lower, np.inf), np.nextafter(upper, -np.inf))
+    _check_ends(k, eta, lower - center, upper - center)
+    # Measured from the end that the mode lies beyond, draws next to it keep their digits.
+    mode = center + np.divide(eta, k, out=np.zeros_like(eta), where=k > 0)
+    origin = np.where(mode < lower, lower, np.where(mode > upper, upper, center))
+    slope, below, above = (
+        np.broadcast_to(v, (n, len(k))) for v in (eta - k * (origin - center), lower - origin, upper - origin)
+    )
+    draws = quadratic_on_segment(slope, np.broadcast_to(k, slope.shape), below, above, rng)
+    return np.clip(origin + draws, np.nextafter(lower, np.inf), np.nextafter(upper, -np.inf))
 
 
 def _by_rejection(

@@ -15,6 +15,7 @@ from zfree.samplers.gaussian import gaussian_draws
 from zfree.samplers.inversion import inversion_draws
 from zfree.samplers.slices import slice_draws
 from zfree.samplers.starts import inside_rows
+from zfree.threads import blas_threads_for
 
 TINY = 1e-300
 """Positive parts that underflow are raised to this: the domains are open."""
@@ -78,7 +79,8 @@ def sample_model(
     found = inversion_draws(lambda X: model.log_density(X, values), domain, n, rng, rows)
     if found is not None:
         return found
-    found = slice_draws(lambda X: model.log_density(X, values), domain, n, rng, rows, patience)
+    with blas_threads_for(domain.dimension):
+        found = slice_draws(lambda X: model.log_density(X, values), domain, n, rng, rows, patience)
     # Chains run along a ridge that no look from the middle can find; from where they ended it can be seen.
     refuse_improper(model.normalisable(values, domain, found.draws), domain)
     return found
