@@ -18,9 +18,9 @@ from zfree.models import PairwiseModel
 ROWS, DATA_SETS, PICKS = 800, 50, 20
 
 FIXED = {
-    "φ₁ (4/3, ½)": zf.Barrier(4 / 3),
-    "φ₂ (1, ½)": zf.Barrier.entropy(),
-    "φ₃ (0, ½)": zf.Barrier.log(),
+    "φ₁ (4/3, ½)": zf.named("phi1"),
+    "φ₂ (1, ½)": zf.named("phi2"),
+    "φ₃ (0, ½)": zf.named("phi3"),
     "h₁ = x": zf.CoordinateWeight("x"),
     "h₂ = x²": zf.CoordinateWeight("x^2"),
     "truncated SM": zf.BoundaryDistance(),

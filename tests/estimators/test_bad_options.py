@@ -156,6 +156,11 @@ MALFORMED = {
         SpecificationError,
         ["finite number", "array"],
     ),
+    "a target nobody knows": (
+        lambda: zf.Gaussian(target="nonsense").fit(X),
+        SpecificationError,
+        ["nonsense", "precision"],
+    ),
     "a ragged target": (lambda: gaussian(target=[[1.0], [1.0, 2.0]]), SpecificationError, ["target", "regular array"]),
     "a complex target": (lambda: gaussian(target=np.eye(9) * 1j), SpecificationError, ["target must be real"]),
     "a masked target": (lambda: gaussian(target=hidden(np.eye(9), 3, 4)), SpecificationError, [r"target\[3, 4\]"]),

@@ -39,7 +39,7 @@ from zfree.estimators.validation import (
     read_table,
 )
 from zfree.generators import Combined, Generator, Identity
-from zfree.inference import FitResult, Target, check_kind, estimate, safe_generator
+from zfree.inference import FitResult, Target, check_kind, check_target_name, estimate, safe_generator
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.samplers import Draws, sample_model
@@ -142,6 +142,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
     def _pose(self, data: Data) -> tuple[Problem, Restriction]:
         """The model on the data, without a generator yet, and what is known of its parameters."""
         model, restriction = self._specify(data)
+        check_target_name(self.target, model)
         check_memory(model.n_parameters, 0, f"a fit of {model.n_parameters} parameters", "Use fewer columns.")
         fixed = check_fixed(self.fixed)
         if fixed:

@@ -2,7 +2,7 @@
 
 from zfree.inference.boundary import BoundaryVerdict, boundary_orders, judge, required_decay
 from zfree.inference.combination import Combination, JTest, Stacked, combine, j_test, stack
-from zfree.inference.criterion import Target, weight_matrix
+from zfree.inference.criterion import Target, check_target_name, weight_matrix
 from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
 from zfree.inference.jackknife import Jackknife
@@ -38,6 +38,7 @@ __all__ = [
     "best_of",
     "boundary_orders",
     "check_kind",
+    "check_target_name",
     "check_variances",
     "combine",
     "estimate",

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
+from zfree.models import Model
 from zfree.moments import Moments, Problem
 from zfree.solvers import Restriction, Solution
 
@@ -69,11 +70,8 @@ def weight_matrix(target: Target, problem: Problem, restriction: Restriction, th
         if target == "natural":
             matrix = np.eye(model.n_parameters)
         else:
-            derived = model.derived(theta)
-            if target not in derived:
-                known = ", ".join(["information", "natural", *derived])
-                raise SpecificationError(f"unknown target {target!r}; this model has {known}, or pass a matrix.")
-            jacobian = derived[target]().jacobian
+            check_target_name(target, model)
+            jacobian = model.derived(theta)[target]().jacobian
             return jacobian.T @ jacobian
     else:
         matrix = np.asarray(target, dtype=float)
@@ -82,6 +80,13 @@ def weight_matrix(target: Target, problem: Problem, restriction: Restriction, th
             raise SpecificationError(f"a target matrix must be symmetric, positive semidefinite and {r} × {r}.")
     T = model.natural_map()
     return matrix if T is None else T.T @ matrix @ T
+
+
+def check_target_name(target: Target, model: Model) -> None:
+    """A target asked for by name must be one of this model's."""
+    known = ["information", "natural", *model.derived(np.zeros(model.n_parameters))]
+    if isinstance(target, str) and target not in known:
+        raise SpecificationError(f"unknown target {target!r}; this model has {', '.join(known)}, or pass a matrix.")
 
 
 def measure(problem: Problem, solution: Solution, moments: Moments, weight: Array, ridge: float = 0.0) -> Measured:
