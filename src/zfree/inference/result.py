@@ -13,19 +13,19 @@ from zfree.arrays import Array, Mask
 from zfree.conversion import shown
 from zfree.domains import Domain, Units
 from zfree.domains.inequalities import check_columns
-from zfree.errors import DataError, SpecificationError
-from zfree.generators import Generator, named
+from zfree.errors import SpecificationError
+from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
 from zfree.inference.jackknife import Jackknife, Spread
-from zfree.inference.new_rows import rows_inside
 from zfree.inference.parameters import Parameters, mapped
+from zfree.inference.scoring import row_scores
 from zfree.inference.selection import Selection
 from zfree.inference.summary import SHOWN_ROWS, Summary
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest, hypothesis, wald_test
 from zfree.models import Model
 from zfree.models.base import Derived
-from zfree.moments import Moments, Problem
+from zfree.moments import Moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,20 +250,8 @@ class FitResult:
 
     def scores(self, X: Array, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> Array:
         """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale; with the fit's generator by default."""
-        judge = self.generator if generator is None else named(generator) if isinstance(generator, str) else generator
-        if not isinstance(judge, Generator):
-            raise SpecificationError(
-                f"generator must be a generator such as zf.Barrier(1, 0), or its name; got {shown(judge)}."
-            )
-        problem = Problem(self.model, judge, self.domain, rows_inside(self.domain, X), units=self.units)
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = np.concatenate([rows.scores(self.working_theta, log_scale) for rows in problem.rows()])
-        if not np.isfinite(values).all():
-            raise DataError(
-                f"the scoring rule of row {int(np.flatnonzero(~np.isfinite(values))[0])} leaves the range of floating point. Leave out "
-                "extreme rows, or, with many columns, pass log_scale=result.moments.log_scale."
-            )
-        return values
+        judge = self.generator if generator is None else generator
+        return row_scores(self.model, judge, self.domain, self.units, self.working_theta, X, log_scale)
 
     def score(self, X: Array, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> float:
         r"""Mean of :math:`\tfrac12 s^\top D s + \nabla\cdot(D s)` over `X`: smaller is better.
