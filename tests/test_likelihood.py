@@ -7,6 +7,7 @@ import pytest
 from scipy.special import psi
 
 import zfree as zf
+from tests.refusals import check_refusal, hidden
 from zfree.errors import DataError, SpecificationError
 from zfree.likelihood import dirichlet_mle, exponential_mle, monte_carlo_mle
 from zfree.models import ExponentialModel, PairwiseModel
@@ -52,3 +53,72 @@ def test_refusals():
     far = RNG.exponential(50.0, (200, 1))
     with pytest.raises(SpecificationError, match="too far"):
         monte_carlo_mle(ExponentialModel(["x1"]), far, RNG.exponential(1.0, (500, 1)), np.array([1.0]))
+
+
+GAUSSIAN, EXPONENTIAL = PairwiseModel(["x1", "x2"]), ExponentialModel(["x1"])
+THETA = np.array([1.0, 0.0, 1.0, 0.0, 0.0])
+ROWS, DRAWS = RNG.standard_normal((50, 2)), RNG.standard_normal((500, 2))
+
+
+def monte_carlo(model=GAUSSIAN, X=ROWS, draws=DRAWS, theta=THETA):
+    return monte_carlo_mle(model, X, draws, theta)
+
+
+CASES = {
+    "a masked value": (lambda: exponential_mle(hidden([1.0, 2.0], 1)), DataError, [r"X\[1\] is masked"]),
+    "text": (lambda: exponential_mle(["1", "2"]), DataError, ["X must be numbers"]),
+    "a dictionary": (lambda: exponential_mle({"a": [1.0]}), DataError, ["X must be numbers"]),
+    "an object": (lambda: exponential_mle(object()), DataError, ["X must be numbers"]),
+    "complex values": (lambda: exponential_mle([1.0, 1j]), DataError, ["X must be real numbers"]),
+    "no columns": (lambda: exponential_mle(np.ones((5, 0))), DataError, ["X must be a table"]),
+    "a mean that overflows": (
+        lambda: exponential_mle([[1.0, 1.7e308], [1.0, 1.7e308]]),
+        DataError,
+        ["column 1", "unit"],
+    ),
+    "a rate that overflows": (lambda: exponential_mle([5e-324]), DataError, ["column 0", "unit"]),
+    "rows all alike": (lambda: dirichlet_mle(np.full((9, 3), 1 / 3)), DataError, ["all alike"]),
+    "rows alike to rounding": (
+        lambda: dirichlet_mle(0.5 + 1e-12 * np.outer(np.arange(9.0), [1.0, -1.0])),
+        DataError,
+        ["all alike, to rounding"],
+    ),
+    "one row": (lambda: dirichlet_mle([[0.2, 0.8]]), DataError, ["all alike"]),
+    "masked parts": (lambda: dirichlet_mle(hidden(np.full((9, 2), 0.5), 3, 1)), DataError, [r"X\[3, 1\] is masked"]),
+    "a theta of NaN": (
+        lambda: monte_carlo(theta=THETA * np.nan),
+        SpecificationError,
+        ["theta must be 5 finite numbers"],
+    ),
+    "a theta of one number": (lambda: monte_carlo(theta=[1.0]), SpecificationError, ["theta must be 5 finite numbers"]),
+    "a theta of text": (lambda: monte_carlo(theta="a"), SpecificationError, ["theta must be numbers"]),
+    "no model": (lambda: monte_carlo(model=None), SpecificationError, ["model must be a model", "None"]),
+    "an estimator": (lambda: monte_carlo(model=zf.Gaussian()), SpecificationError, ["model must be a model"]),
+    "no draws": (lambda: monte_carlo(draws=None), DataError, ["draws must be"]),
+    "draws that are too wide": (lambda: monte_carlo(draws=np.ones((9, 3))), DataError, ["draws", "2 columns", "got 3"]),
+    "data that are too narrow": (lambda: monte_carlo(X=ROWS[:, :1]), DataError, ["X must have the 2 columns", "got 1"]),
+    "draws that are all alike": (
+        lambda: monte_carlo(draws=np.ones((9, 2))),
+        SpecificationError,
+        ["same at all 9 draws"],
+    ),
+    "fewer draws than parameters": (lambda: monte_carlo(draws=DRAWS[:3]), SpecificationError, ["too few"]),
+    "draws outside the domain": (
+        lambda: monte_carlo(zf.models.GammaModel(["x1"]), np.ones((3, 1)), [[1.0], [-1.0]], [1.0, 1.0]),
+        DataError,
+        ["not finite at row 1 of draws"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_refused(name):
+    check_refusal(CASES[name])
+
+
+def test_a_part_that_never_varies_is_left_out_of_the_first_guess():
+    """Two parts vary against one another, the third is constant."""
+    x = np.random.default_rng(2).uniform(0.1, 0.4, 300)
+    X = np.column_stack([x, 0.5 - x, np.full(300, 0.5)])
+    found = dirichlet_mle(X)
+    assert np.allclose(psi(found) - psi(found.sum()), np.log(X).mean(axis=0), atol=1e-9)

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.conversion import random_generator
 from zfree.domains import Domain, Orthant, Polytope, Simplex
 from zfree.samplers import sample_gaussian
+from zfree.samplers.draws import check_number
 
 
 class Dataset(NamedTuple):
@@ -30,7 +32,7 @@ def make_positive(n: int = 1000, random_state: int | None = 0) -> Dataset:
 def make_composition(n: int = 500, random_state: int | None = 0) -> Dataset:
     """Compositions of three parts from a Dirichlet distribution."""
     alpha = np.array([2.0, 3.5, 1.5])
-    X = np.random.default_rng(random_state).dirichlet(alpha, size=n)
+    X = random_generator(random_state).dirichlet(alpha, size=check_number(n, len(alpha)))
     return Dataset(X, Simplex(3), ("sand", "silt", "clay"), {"alpha": alpha})
 
 

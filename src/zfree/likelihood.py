@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp, polygamma, psi
 
 from zfree.arrays import Array
+from zfree.conversion import real_array, shown
 from zfree.errors import DataError, SpecificationError
 from zfree.models import Model
+from zfree.samplers.draws import check_model
 
 STEPS, TOLERANCE = 100, 1e-10
+MOST_ALIKE = 1e10
+"""Concentrations beyond which rounding decides: the likelihood tells Σ α by differences of the size of its inverse."""
 
 
-def exponential_mle(X: Array) -> Array:
+def exponential_mle(X: ArrayLike) -> Array:
     """Rates 1 / mean of each column."""
-    X = _table(X)
+    X = _table(X, "X")
     if not X.min() > 0:
         raise DataError("the exponential distribution needs positive values.")
-    return np.asarray(1.0 / X.mean(axis=0), dtype=np.float64)
+    with np.errstate(over="ignore"):
+        rates = np.asarray(1.0 / X.mean(axis=0), dtype=np.float64)
+    if not np.all((rates > 0) & (rates < np.inf)):
+        column = int(np.flatnonzero(~((rates > 0) & (rates < np.inf)))[0])
+        raise DataError(f"the mean of column {column}, or its inverse, is beyond floating point: change its unit.")
+    return rates
 
 
-def dirichlet_mle(X: Array) -> Array:
+def dirichlet_mle(X: ArrayLike) -> Array:
     """Concentrations α of a Dirichlet by Newton's method (Minka 2000), in O(d) a step.
 
     Parameters
@@ -35,12 +45,18 @@ def dirichlet_mle(X: Array) -> Array:
     >>> zf.likelihood.dirichlet_mle(X).round(1)
     array([2. , 3. , 3.9])
     """
-    X = _table(X)
+    X = _table(X, "X")
     if not (X.min() > 0 and np.all(np.abs(X.sum(axis=1) - 1) < 1e-6)):
         raise DataError("every row must be strictly positive and sum to one.")
     mean_log = np.log(X).mean(axis=0)
-    first, second = X.mean(axis=0), (X**2).mean(axis=0)
-    alpha = first * np.median((first - second) / (second - first**2))
+    first, second, variance = X.mean(axis=0), (X**2).mean(axis=0), X.var(axis=0)
+    varies = variance > 0
+    total = float(np.median((first - second)[varies] / variance[varies])) if varies.any() else np.inf
+    if not total < MOST_ALIKE:
+        raise DataError(
+            "the rows are all alike, to rounding: the likelihood of a Dirichlet distribution has no maximum."
+        )
+    alpha = first * total
     for _ in range(STEPS):
         gradient = psi(alpha.sum()) - psi(alpha) + mean_log
         diagonal, common = -polygamma(1, alpha), polygamma(1, alpha.sum())
@@ -53,7 +69,7 @@ def dirichlet_mle(X: Array) -> Array:
     raise DataError(f"Newton's method found no maximum of the likelihood in {STEPS} steps; are the rows all alike?")
 
 
-def monte_carlo_mle(model: Model, X: Array, draws: Array, theta: Array) -> Array:
+def monte_carlo_mle(model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLike) -> Array:
     r"""Maximum likelihood of an exponential family from draws at a nearby θ₀ (Geyer and Thompson 1992).
 
     The likelihood ratio :math:`\log Z(\theta) - \log Z(\theta_0) = \log E_{\theta_0} e^{(\theta-\theta_0)^\top t(x)}` is replaced
@@ -62,14 +78,22 @@ def monte_carlo_mle(model: Model, X: Array, draws: Array, theta: Array) -> Array
     Parameters
     ----------
     model : Model
-    X : ndarray of shape (n, d)
-    draws : ndarray of shape (m, d)
+    X : array_like of shape (n, d)
+    draws : array_like of shape (m, d)
         From the model at `theta`; many more rows than `X`.
-    theta : ndarray
+    theta : array_like of shape (n_parameters,)
         θ₀, in the model's own parameters.
     """
-    pool, seen = model.statistics(np.asarray(draws)), model.statistics(_table(X)).mean(axis=0)
+    check_model(model)
+    start = real_array(theta, "theta")
+    if start.shape != (model.n_parameters,) or not np.isfinite(start).all():
+        raise SpecificationError(f"theta must be {model.n_parameters} finite numbers, got {shown(theta)}.")
+    pool, seen = _statistics(model, draws, "draws"), _statistics(model, X, "X").mean(axis=0)
     centre, spread = pool.mean(axis=0), pool.std(axis=0)
+    if not spread.min() > 0:
+        raise SpecificationError(
+            f"the statistic of {model.names[int(np.argmin(spread))]} is the same at all {len(pool)} draws: draw more."
+        )
     t, seen = (pool - centre) / spread, (seen - centre) / spread
     delta = np.zeros(t.shape[1])  # θ − θ₀ in units of 1/spread
     for _ in range(STEPS):
@@ -77,20 +101,38 @@ def monte_carlo_mle(model: Model, X: Array, draws: Array, theta: Array) -> Array
         weight = np.exp(log_weight - logsumexp(log_weight))
         mean = weight @ t
         hessian = (t * weight[:, None]).T @ t - np.outer(mean, mean)
-        step = np.linalg.solve(hessian, seen - mean)
+        try:
+            step = np.linalg.solve(hessian, seen - mean)
+        except np.linalg.LinAlgError:  # fewer draws than parameters
+            break
         delta += step * min(1.0, 0.5 / np.abs(step).max())
         if 1.0 / np.sum(weight**2) < 5 * len(delta):
             break
         if np.abs(step).max() < 1e-8:
-            return np.asarray(theta + delta / spread, dtype=np.float64)
+            return np.asarray(start + delta / spread, dtype=np.float64)
     raise SpecificationError(
         "the draws are too few or too far from the data for Monte-Carlo likelihood: start from a better theta, or draw more."
     )
 
 
-def _table(X: Array) -> Array:
-    X = np.asarray(X, dtype=float)
-    X = X[:, None] if X.ndim == 1 else X
-    if X.ndim != 2 or not len(X) or not np.isfinite(X).all():
-        raise DataError(f"expected a table of finite numbers, got an array of shape {X.shape}.")
-    return X
+def _statistics(model: Model, X: ArrayLike, what: str) -> Array:
+    """t(x) of every row."""
+    rows = _table(X, what)
+    if rows.shape[1] != model.dimension:
+        raise DataError(f"{what} must have the {model.dimension} columns of the model, got {rows.shape[1]}.")
+    with np.errstate(all="ignore"):
+        values = model.statistics(rows)
+    bad = np.flatnonzero(~np.isfinite(values).all(axis=1))
+    if bad.size:
+        raise DataError(
+            f"the statistics of the model are not finite at row {bad[0]} of {what}: it is outside the domain."
+        )
+    return values
+
+
+def _table(X: ArrayLike, what: str) -> Array:
+    rows = real_array(X, what, DataError)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+        raise DataError(f"{what} must be a table of finite numbers, got an array of shape {rows.shape}.")
+    return rows

@@ -57,6 +57,11 @@ MALFORMED = {
         DataError,
         [r"\[3, 1\]", "negative", "Leave the row out"],
     ),
+    "an infinite amount": (
+        lambda: zf.Simplex.closure(put(X, (3, 1, np.inf))),
+        DataError,
+        [r"\[3, 1\]", "infinite", "Leave the row out"],
+    ),
     # scalars and vectors
     "two bounds of a half-space": (lambda: zf.HalfSpace([1, 0], [1, 2]), InvalidDomainError, ["b must be one number"]),
     "an infinite half-space": (lambda: zf.HalfSpace([1, 0], np.inf), InvalidDomainError, ["b .* finite", "RealSpace"]),
@@ -181,6 +186,20 @@ def test_a_closure_keeps_the_frame():
     assert polars.columns == ["a", "b", "c"]
     assert np.allclose(polars.to_numpy(), zf.Simplex.closure(X))
     assert isinstance(zf.Simplex.closure(X.tolist()), np.ndarray)
+
+
+def test_a_closure_keeps_the_series():
+    closed = zf.Simplex.closure(pd.Series([1.0, 3.0], index=["sand", "clay"], name="plot 1"))
+    assert closed.to_dict() == {"sand": 0.25, "clay": 0.75}
+    assert closed.name == "plot 1"
+    polars = zf.Simplex.closure(pl.Series("plot 1", [1.0, 3.0]))
+    assert (polars.name, polars.to_list()) == ("plot 1", [0.25, 0.75])
+    assert isinstance(zf.Simplex.closure((1.0, 3.0)), np.ndarray)
+
+
+def test_a_closure_of_amounts_whose_sum_overflows():
+    closed = zf.Simplex.closure([[1e308, 1e308], [1.0, 3.0], [1.5e308, 5e307], [5e-324, 5e-324]])
+    assert np.allclose(closed, [[0.5, 0.5], [0.25, 0.75], [0.75, 0.25], [0.5, 0.5]], rtol=1e-15)
 
 
 def test_a_domain_keeps_its_own_numbers():

@@ -75,6 +75,19 @@ def test_numbers_of_draws(n):
     assert zf.Gamma().fit(RNG.gamma(2.0, 1.0, (100, 1))).sample(np.int64(3)).shape == (3, 1)
 
 
+@pytest.mark.parametrize("flag", ["yes", "False", 1, None])
+def test_a_flag_is_true_or_false(flag):
+    est = zf.Gamma(check=False).fit(RNG.gamma(2.0, 1.0, (100, 1)))
+    with pytest.raises(SpecificationError, match="return_diagnostics must be True or False"):
+        est.sample(5, return_diagnostics=flag)
+
+
+def test_more_draws_than_fit_into_memory():
+    est = zf.Gamma(check=False).fit(RNG.gamma(2.0, 1.0, (100, 1)))
+    with pytest.raises(SpecificationError, match="in pieces"):
+        est.sample(10**13)
+
+
 def test_a_family_that_cannot_be_normalised():
     x = np.random.default_rng(0).pareto(1.2, (150, 1)) + 0.2
     with pytest.warns(ImproperDensityWarning, match=r"cannot be normalised on Orthant\(1\).*x1 → ∞"):

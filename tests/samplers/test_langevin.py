@@ -241,8 +241,8 @@ def test_bad_arguments():
     for bad in (0, 1.5, "a", None):
         with pytest.raises(SpecificationError, match="the number of draws n"):
             sample_langevin(gaussian, domain, bad)
-    for bad in ({"chains": 1}, {"burn_in": 0}, {"steps": 7}):
-        with pytest.raises(SpecificationError, match="sampling needs"):
+    for bad in ({"chains": 1}, {"burn_in": 0}, {"steps": 7}, {"chains": "a"}, {"burn_in": 1.5}, {"steps": None}):
+        with pytest.raises(SpecificationError, match=f"{next(iter(bad))} must be a whole number"):
             sample_langevin(gaussian, domain, **{"n": 10, **bad})
     with pytest.raises(SpecificationError, match="start has no rows"):
         sample_langevin(gaussian, domain, 10, start=np.empty((0, 2)))

@@ -67,3 +67,11 @@ def test_exponentials_without_an_end():
     assert stats.kstest(up + 1.0, stats.expon(scale=1 / 3).cdf).pvalue > 0.001
     down = quadratic_on_segment(3.0 * ones, 0.0 * ones, -np.inf * ones, 2.0 * ones, np.random.default_rng(3))
     assert stats.kstest(2.0 - down, stats.expon(scale=1 / 3).cdf).pvalue > 0.001
+
+
+def test_a_tail_below_an_upper_end_without_a_lower_one():
+    """The mode at −10 lies 1990 deviations above (−∞, −2000): from its end the density falls like an exponential of rate 1990."""
+    ones = np.ones(5000)
+    draws = quadratic_on_segment(-10.0 * ones, 1.0, -np.inf * ones, -2000.0 * ones, np.random.default_rng(4))
+    assert np.all(np.isfinite(draws))
+    assert np.mean((-2000.0 - draws) * 1990.0) == pytest.approx(1.0, abs=0.06)  # four standard errors

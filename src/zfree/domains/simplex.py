@@ -20,6 +20,8 @@ from zfree.potentials import SlackPotential
 
 ROUNDING = 1e-3
 """Parts that miss one by less than this, all together, were rounded; by more, they are something else than parts."""
+HUGE = 1e300
+"""Amounts above this are divided by the largest of their row before they are added up."""
 
 
 def _parts_barrier(potential: SlackPotential, parts: Array, units: Units | None) -> BarrierHessian:
@@ -137,18 +139,23 @@ class Simplex(Domain):
     def closure(X: Any) -> Any:
         """Divide each row of non-negative amounts or counts by its sum.
 
-        A pandas or polars frame comes back as one, with its names; everything else as an array.
+        A pandas or polars frame comes back as one, with its names, and so does a series of them; everything else as an array.
         """
         refuse_masked(X, "X", DataError)
         amounts = real_array(X, "amounts", DataError)
         if amounts.ndim not in (1, 2) or amounts.size == 0:
             raise DataError(f"amounts must be a table with rows and columns, got shape {amounts.shape}.")
-        if not np.all(amounts >= 0):
-            place = ", ".join(f"{k}" for k in np.argwhere(~(amounts >= 0))[0])
-            raise DataError(f"amounts cannot be negative or missing, as the one at [{place}] is. Leave the row out.")
+        usable = (amounts >= 0) & (amounts < np.inf)
+        if not usable.all():
+            place = ", ".join(f"{k}" for k in np.argwhere(~usable)[0])
+            raise DataError(
+                f"amounts cannot be negative, missing or infinite, as the one at [{place}] is. Leave the row out."
+            )
+        largest = amounts.max(axis=-1, keepdims=True)
+        amounts = np.where(largest > HUGE, amounts / np.maximum(largest, 1.0), amounts)  # their sum could overflow
         totals = amounts.sum(axis=-1, keepdims=True)
-        if not np.all((totals > 0) & (totals < np.inf)):
-            row = int(np.flatnonzero(~((totals > 0) & (totals < np.inf)))[0])
+        if not np.all(totals > 0):
+            row = int(np.flatnonzero(~(totals > 0))[0])
             raise DataError(f"row {row} has no positive total: it cannot be made a composition. Leave it out.")
         return _like(X, amounts / totals)
 
@@ -230,9 +237,11 @@ class Simplex(Domain):
 
 
 def _like(X: Any, values: Array) -> Any:
-    """Values in the frame that they came in, if it was one."""
+    """Values in the frame or the series that they came in, if it was one."""
     if not hasattr(X, "columns"):
-        return values
+        if hasattr(X, "index") and hasattr(X, "name"):  # a series of pandas; lists have an index too
+            return type(X)(values, index=X.index, name=X.name)
+        return type(X)(X.name, values) if hasattr(X, "alias") else values  # a series of polars
     if hasattr(X, "index"):  # pandas
         return type(X)(values, index=X.index, columns=X.columns)
     return type(X)(values, schema=list(X.columns))

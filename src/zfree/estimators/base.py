@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
+from zfree.conversion import check_flag
 from zfree.domains import Domain
 from zfree.errors import (
     BoundaryRowsWarning,
@@ -27,7 +28,7 @@ from zfree.estimators.data import Data
 from zfree.estimators.doubts import AnswersDoubts
 from zfree.estimators.extremes import within_range
 from zfree.estimators.remarks import remark_on_boundary, remark_on_units
-from zfree.estimators.size import check_draws, check_memory, enough_memory
+from zfree.estimators.size import check_memory, enough_memory
 from zfree.estimators.validation import (
     check_domain,
     check_fixed,
@@ -295,7 +296,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
             When the chains behind the draws have not mixed: a split-R̂ above 1.05, or an effective size below 400 (or n).
         """
         check_is_fitted(self, "result_")
-        check_draws(n, self.n_features_in_)
+        check_flag(return_diagnostics, "return_diagnostics")
         result = self.result_
         found = sample_model(result.model, result.domain, result.working_theta, n, random_state=random_state).or_warn()
         found = replace(found, draws=self._as_data(found.draws))

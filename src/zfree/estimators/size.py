@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from zfree.conversion import whole_number
 from zfree.domains import Domain, Polytope, Product
 from zfree.errors import SpecificationError
 from zfree.memory import available_bytes, in_words
@@ -40,18 +38,6 @@ def check_memory(n_parameters: int, doubles: int, what: str, instead: str) -> No
             f"{what} needs about {in_words(needed)} of memory, and {in_words(there)} are available: with {n_parameters:,} "
             f"parameters Γ alone, {n_parameters:,} × {n_parameters:,}, takes {in_words(8 * n_parameters**2)}. {instead}"
         )
-
-
-def check_draws(n: Any, n_columns: int) -> int:
-    """A number of draws, as a whole number, that fit into memory (the draws, and a copy on the way)."""
-    count = whole_number(n, "the number of draws n")
-    needed = 16 * count * n_columns
-    if needed > SMALL and needed > (there := available_bytes()):
-        raise SpecificationError(
-            f"{count} draws of {n_columns} columns need {in_words(needed)} of memory, and {in_words(there)} are available. Draw "
-            "them in pieces."
-        )
-    return count
 
 
 @contextmanager

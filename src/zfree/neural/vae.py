@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from zfree.arrays import Array, Seed
+from zfree.conversion import random_generator
 from zfree.errors import MissingDependencyError, SpecificationError
 from zfree.generators import Generator, Identity, named
 from zfree.neural.devices import as_device, evaluating
@@ -26,6 +27,7 @@ from zfree.neural.progress import iteration_bar, save_history
 from zfree.neural.score_check import ScoreCheck
 from zfree.neural.turns import seeded
 from zfree.neural.vae_training import AutoencoderTrainer
+from zfree.samplers.draws import check_number
 
 CHUNK = 500
 """Images that go through the networks together, outside of training."""
@@ -294,7 +296,7 @@ class ImplicitVAE(BaseEstimator):
     def sample(self, n: int, random_state: Seed = None) -> Array:
         """Mean intensities of the pixels, in [0, 1], for `n` draws of z from its prior, a standard Gaussian."""
         check_is_fitted(self, "decoder_")
-        rng = np.random.default_rng(random_state)
+        rng, n = random_generator(random_state), check_number(n, self.n_features_in_)
         z = torch.as_tensor(rng.standard_normal((n, self._latent()))).float()
         return self._decode(z.to(self.device))
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from zfree.arrays import Array
+from zfree.conversion import real_array
 from zfree.errors import SpecificationError
 
 
@@ -14,7 +15,8 @@ def split_rhat(states: Array) -> Array:
 
     Parameters
     ----------
-    states : ndarray of shape (steps, chains, d)
+    states : array_like of shape (steps, chains, d)
+        At least four steps.
 
     Returns
     -------
@@ -63,9 +65,12 @@ def rank_normal(states: Array) -> Array:
 
 
 def _halves(states: Array) -> Array:
+    states = real_array(states, "states")
     steps = states.shape[0] if states.ndim == 3 else 0
-    if steps < 4:
-        raise SpecificationError(f"diagnostics need states of shape (steps ≥ 4, chains, d), got {states.shape}.")
+    if steps < 4 or not states.size:
+        raise SpecificationError(
+            f"diagnostics need states of shape (steps ≥ 4, chains ≥ 1, d ≥ 1), got the shape {states.shape}."
+        )
     if not np.all(np.isfinite(states)):
         raise SpecificationError("diagnostics need finite states.")
     states = states - states[0, 0]  # so that a coordinate that never moves has variance zero, not rounding

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.conversion import whole_number
+from zfree.conversion import is_number, shown, whole_number
 from zfree.domains import Domain
-from zfree.errors import ImproperDensityError, SamplingWarning, warn
-from zfree.models import Normalisable
+from zfree.errors import ImproperDensityError, SamplingWarning, SpecificationError, warn
+from zfree.memory import available_bytes, in_words
+from zfree.models import Model, Normalisable
 
 LARGEST_RHAT = 1.05
 """Split-R̂ above which chains have not mixed. With hundreds of short chains noise alone reaches 1.02."""
 SMALLEST_SIZE = 400
 """Effective size that draws need to be trusted, or their own number where that is smaller (Vehtari et al. 2021, section 4)."""
+SMALL = 2**20
+"""Bytes that need no question to the system."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +80,38 @@ class Draws:
         )
 
 
-def check_number(n: Any) -> int:
-    """How many draws, as an int ≥ 1."""
-    return whole_number(n, "the number of draws n")
+def check_number(n: Any, n_columns: int) -> int:
+    """How many draws, as an int ≥ 1; they must fit into memory, with a copy on the way."""
+    count = whole_number(n, "the number of draws n")
+    needed = 16 * count * n_columns
+    if needed > SMALL and needed > (there := available_bytes()):
+        raise SpecificationError(
+            f"the number of draws n is too large: {count} draws of {n_columns} columns need {in_words(needed)} of memory, and "
+            f"{in_words(there)} are available. Draw them in pieces."
+        )
+    return count
+
+
+def check_domain(domain: Any) -> None:
+    """A domain, and not its class or its name."""
+    if not isinstance(domain, Domain):
+        raise SpecificationError(f"domain must be a domain such as zf.Orthant(2), got {shown(domain)}.")
+
+
+def check_model(model: Any) -> None:
+    """A model, which is not the estimator that fits it."""
+    if not isinstance(model, Model):
+        raise SpecificationError(
+            f"model must be a model such as zfree.models.GammaModel(['x1']), got {shown(model)}. An estimator that was fitted holds "
+            "its model in result_.model."
+        )
+
+
+def check_patience(patience: Any) -> float:
+    """A factor of the moves that chains may take."""
+    if not is_number(patience) or not 0.0 < patience < np.inf:
+        raise SpecificationError(f"patience must be a finite number > 0, such as 2.0, got {shown(patience)}.")
+    return float(patience)
 
 
 def refuse_improper(verdict: Normalisable, domain: Domain) -> None:

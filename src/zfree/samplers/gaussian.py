@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Seed
-from zfree.conversion import random_generator
+from zfree.conversion import random_generator, real_array
 from zfree.domains import Domain
 from zfree.errors import ImproperDensityError, SpecificationError
 from zfree.models.normalisable import quadratic
-from zfree.samplers.draws import Draws, check_number, refuse_improper
+from zfree.samplers.draws import Draws, check_domain, check_number, refuse_improper
 from zfree.samplers.lines import Run, block, learnt_root, number_of_chains, run, spread_evenly
 from zfree.samplers.segments import quadratic_on_segment
 from zfree.samplers.starts import choose, first_root
@@ -68,27 +68,27 @@ def sample_gaussian(
     SamplingWarning
         When the chains have not mixed (:attr:`Draws.doubt <zfree.samplers.Draws.doubt>`).
     """
+    check_domain(domain)
     if domain.chart is not None:
         raise SpecificationError(
             f"{domain!r} is flat: draw on domain.chart.domain, and map the draws by domain.chart.push."
         )
-    try:
-        mu, K = np.asarray(mean, dtype=float), np.asarray(precision, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise SpecificationError(f"the mean and the precision must be numbers ({error}).") from error
+    n = check_number(n, domain.dimension)
+    mu, K = real_array(mean, "the mean"), real_array(precision, "the precision")
     if K.shape != (domain.dimension, domain.dimension) or mu.shape != (domain.dimension,):
         raise SpecificationError(
             f"sampling needs a mean of shape ({domain.dimension},) and a precision of shape "
             f"({domain.dimension}, {domain.dimension}); got {mu.shape} and {K.shape}."
         )
-    diagonal = np.abs(np.diagonal(K))
-    rounding = 1e-8 * (np.abs(K) + np.sqrt(np.outer(diagonal, diagonal)))
-    if not (np.isfinite(mu).all() and np.isfinite(K).all() and np.all(np.abs(K - K.T) <= rounding)):
+    if not (np.isfinite(mu).all() and np.isfinite(K).all()):
         raise SpecificationError("sampling needs a finite mean and a finite symmetric precision.")
-    K = 0.5 * (K + K.T)
+    half, unit = 0.5 * K, np.sqrt(np.abs(np.diagonal(K)))  # halves: the sum of two large entries would overflow
+    if np.any(np.abs(half - half.T) > 1e-8 * (np.abs(half) + 0.5 * np.outer(unit, unit))):
+        raise SpecificationError("sampling needs a finite mean and a finite symmetric precision.")
+    K = half + half.T
     refuse_improper(quadratic(K, domain.recession()), domain)
     rng = random_generator(random_state)
-    return gaussian_draws(domain, mu, K, np.zeros(len(mu)), check_number(n), rng).or_warn().draws
+    return gaussian_draws(domain, mu, K, np.zeros(len(mu)), n, rng).or_warn().draws
 
 
 def gaussian_draws(

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array, Mask, Seed, row_sums
-from zfree.conversion import random_generator
+from zfree.conversion import check_callable, random_generator, real_array, shown, whole_number
 from zfree.domains import Domain, Units
 from zfree.errors import SpecificationError
 from zfree.fields import Parts, RankOne
 from zfree.generators import Barrier, BoundaryDistance, Generator
 from zfree.roots import EPSILON, apply_parts, root
 from zfree.samplers.diagnostics import effective_size, split_rhat
-from zfree.samplers.draws import check_number
+from zfree.samplers.draws import check_domain, check_number
 
 TARGET = 0.574
 """Acceptance rate at which Langevin chains are most efficient (Roberts and Rosenthal 1998)."""
@@ -167,9 +167,13 @@ def sample_langevin(
     >>> found.draws.mean(axis=0).round(1)
     array([2., 1.])
     """
-    n = check_number(n)
-    if chains < 2 or burn_in < 1 or steps < 8:
-        raise SpecificationError("sampling needs chains ≥ 2, burn_in ≥ 1 and steps ≥ 8.")
+    check_callable(log_density, "log_density")
+    check_domain(domain)
+    if generator is not None and not isinstance(generator, Generator):
+        raise SpecificationError(f"generator must be a generator such as zf.Barrier(1), got {shown(generator)}.")
+    n = check_number(n, domain.dimension)
+    chains, burn_in = whole_number(chains, "chains", 2), whole_number(burn_in, "burn_in")
+    steps = whole_number(steps, "steps", 8)
     rng = random_generator(random_state)
     target = _Target(log_density, domain, generator)
     state = target.begin(start, chains, rng)
@@ -213,7 +217,7 @@ class _Target:
         if start is None:
             x = np.repeat(self._domain.interior_point()[None], chains, axis=0)
         else:
-            rows = np.asarray(start, dtype=float)
+            rows = real_array(start, "start")
             if not rows.size:
                 raise SpecificationError("start has no rows; leave it out, or pass rows inside the domain.")
             outside = self._given.explain(rows)

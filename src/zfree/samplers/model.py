@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Seed
-from zfree.conversion import random_generator
+from zfree.conversion import random_generator, real_array, shown
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import SpecificationError
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormalModel, Model, PairwiseModel
-from zfree.samplers.draws import Draws, check_number, refuse_improper
+from zfree.samplers.draws import Draws, check_domain, check_model, check_number, check_patience, refuse_improper
 from zfree.samplers.gaussian import gaussian_draws
 from zfree.samplers.inversion import inversion_draws
 from zfree.samplers.slices import slice_draws
@@ -58,13 +58,12 @@ def sample_model(
     ImproperDensityError
         When the density cannot be normalised at `theta`.
     """
-    n = check_number(n)
-    try:
-        values = np.asarray(theta, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise SpecificationError(f"theta must be numbers ({error}).") from error
+    check_model(model)
+    check_domain(domain)
+    n, patience = check_number(n, domain.dimension), check_patience(patience)
+    values = real_array(theta, "theta")
     if values.shape != (model.n_parameters,) or not np.isfinite(values).all():
-        raise SpecificationError(f"theta must be {model.n_parameters} finite numbers, got {theta!r}.")
+        raise SpecificationError(f"theta must be {model.n_parameters} finite numbers, got {shown(theta)}.")
     if domain.dimension != model.dimension:
         raise SpecificationError(f"the model has {model.dimension} columns, but {domain!r} has {domain.dimension}.")
     rows = None if start is None else inside_rows(domain, start)

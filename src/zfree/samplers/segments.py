@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zfree.arrays import Array, Index
-from zfree.samplers.truncated_normal import truncated_normal
+from zfree.samplers.truncated_normal import draw_normal
 
 FLAT, FAR = 1e-8, 1e3
 """A truncated normal loses digits when its ends are less than 1e-4 deviations apart, or a thousand of them from the mean."""
@@ -26,7 +26,7 @@ def quadratic_on_segment(g: Array, q: Array | float, low: Array, high: Array, rn
     if np.any(q == 0):
         tail = tail | ((q == 0) & np.isinf(length))
     if np.ndim(q) == 0 and q > 0 and not (flat.any() or tail.any()):
-        return truncated_normal(g / q, 1.0 / float(root), low, high, rng)
+        return draw_normal(g / q, 1.0 / float(root), low, high, rng)
     g, q, low, high, flat, tail = np.broadcast_arrays(g, q, low, high, flat, tail)
     rest = ~(flat | tail)
     out = np.empty(g.shape)
@@ -57,7 +57,7 @@ def _tail(g: Array, q: Array, low: Array, high: Array, rng: np.random.Generator)
 
 
 def _normal(g: Array, q: Array, low: Array, high: Array, rng: np.random.Generator) -> Array:
-    return truncated_normal(g / q, 1.0 / np.sqrt(q), low, high, rng)
+    return draw_normal(g / q, 1.0 / np.sqrt(q), low, high, rng)
 
 
 def _nearly_exponential(g: Array, q: Array, low: Array, high: Array, rng: np.random.Generator) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from zfree.arrays import Array
+from zfree.conversion import real_array
 from zfree.domains import Domain, Product
 from zfree.domains.polyhedral import Polyhedral
 from zfree.errors import SpecificationError
@@ -15,10 +16,7 @@ from zfree.errors import SpecificationError
 
 def inside_rows(domain: Domain, start: Any) -> Array:
     """Rows to start from, all of them inside the domain."""
-    try:
-        rows = np.asarray(start, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise SpecificationError(f"start must be rows of numbers ({error}).") from error
+    rows = real_array(start, "start")
     if not rows.size:
         raise SpecificationError("start has no rows; leave it out, or pass rows inside the domain.")
     outside = domain.explain(rows)
