@@ -25,11 +25,22 @@ class Part:
     radii: np.ndarray | None = None
 
 
-def _facet_hessian(part, X, p, spread, natural):
+def _mean(values, weight):
+    """Weighted mean over the rows."""
+    w = np.ones(len(values)) if weight is None else weight
+    return w @ values / w.sum()
+
+
+def _spread(X, weight):
+    """Standard deviations of the columns."""
+    return np.sqrt(_mean((X - _mean(X, weight)) ** 2, weight))
+
+
+def _facet_hessian(part, X, p, spread, natural, weight):
     """H (N, d, d) and its derivatives T (N, d, d, d) for φ = Σ ψ(s_k/σ_k) plus the metric that no facet sees."""
     A = part.A
     s = part.b - X @ A.T
-    sigma = s.mean(axis=0) if natural and part.kind != "chart of a simplex" else np.ones(len(part.b))
+    sigma = _mean(s, weight) if natural and part.kind != "chart of a simplex" else np.ones(len(part.b))
     second = sigma**-p * s ** (p - 2.0)
     third = sigma**-p * (p - 2.0) * s ** (p - 3.0)  # of ψ(s/σ) in s; ds/dx = −a
     H = np.einsum("nk,ki,kj->nij", second, A, A)
@@ -43,11 +54,11 @@ def _facet_hessian(part, X, p, spread, natural):
     return H + free.T @ free, T
 
 
-def _ball_hessian(part, X, p, natural):
+def _ball_hessian(part, X, p, natural, weight):
     """φ = ψ̃(u/σ), u = R² − ‖x − m‖², with the shifted power ψ̃ of :meth:`Power.descent <zfree.potentials.Power.descent>`."""
     x, c = X - part.center, part.radii[0] ** 2
     u = c - (x**2).sum(axis=1)
-    sigma = u.mean() if natural else 1.0
+    sigma = _mean(u, weight) if natural else 1.0
     factor = sigma**-p
     bracket = 1.0 - np.log(u / c) if p == 1.0 else 1.0 - ((u / c) ** (p - 1.0) - 1.0) / (p - 1.0)
     first, second, third = -(c ** (p - 1.0)) * bracket, u ** (p - 2.0), (p - 2.0) * u ** (p - 3.0)
@@ -63,7 +74,7 @@ def _ball_hessian(part, X, p, natural):
     return H, T
 
 
-def barrier(parts, X, p, gamma, natural):
+def barrier(parts, X, p, gamma, natural, weight=None):
     """G = det(H)^(−γ) H⁻¹ and its divergence from ∂G, in the chart that drops the last part of every simplex; and that chart."""
     inner, C, kept = _charted(parts)
     Y = X[:, kept]
@@ -72,11 +83,11 @@ def barrier(parts, X, p, gamma, natural):
     for part in inner:
         cut = slice(start, start + part.d)
         own = Y[:, cut]
-        spread = own.std(axis=0)
+        spread = _spread(own, weight)
         H[:, cut, cut], T[:, cut, cut, cut] = (
-            _ball_hessian(part, own, p, natural)
+            _ball_hessian(part, own, p, natural, weight)
             if part.kind == "ball"
-            else _facet_hessian(part, own, p, spread, natural)
+            else _facet_hessian(part, own, p, spread, natural, weight)
         )
         start = cut.stop
     scale = 1.0 / np.sqrt(np.einsum("nii->ni", H))  # pivots must not depend on the units of the columns
@@ -110,9 +121,9 @@ def _charted(parts):
     return inner, block_diag(*blocks), kept
 
 
-def distance(parts, X, natural):
+def distance(parts, X, natural, weight=None):
     """dist(x, ∂Ω) · diag(τ²) and its divergence; half-spaces, balls and shells."""
-    tau = X.std(axis=0) if natural else np.ones(X.shape[1])
+    tau = _spread(X, weight) if natural else np.ones(X.shape[1])
     candidates, start = [], 0
     for part in parts:
         cut = slice(start, start + part.d)
@@ -138,16 +149,16 @@ def distance(parts, X, natural):
     return values.min(axis=0)[:, None, None] * np.diag(tau**2), gradient * tau**2
 
 
-def coordinate(h, slope, X, natural):
+def coordinate(h, slope, X, natural, weight=None):
     """diag(τ² h(x/τ)) and its divergence."""
-    tau = X.std(axis=0) if natural else np.ones(X.shape[1])
+    tau = _spread(X, weight) if natural else np.ones(X.shape[1])
     D = (tau**2 * h(X / tau))[:, :, None] * np.eye(X.shape[1])
     return D, tau * slope(X / tau)
 
 
-def section(parts, X, natural):
+def section(parts, X, natural, weight=None):
     """diag(τ ρ_j) with ρ_j the distance of x_j to the nearer end of its own section, and its divergence; half-spaces and balls."""
-    tau = X.std(axis=0) if natural else np.ones(X.shape[1])
+    tau = _spread(X, weight) if natural else np.ones(X.shape[1])
     value, slope, start = np.zeros_like(X), np.zeros_like(X), 0
     for part in parts:
         for j in range(part.d):
@@ -171,8 +182,9 @@ def section(parts, X, natural):
     return value[:, :, None] * np.eye(X.shape[1]), slope
 
 
-def solve(J, hessians, base_gradient, D, divergence, held):
-    """θ̂, its sandwich covariance and the condition number of Γ scaled to unit diagonal; `held` maps known positions to values.
+def solve(J, hessians, base_gradient, D, divergence, held, weight=None, ridge=0.0):
+    """θ̂, its sandwich covariance and the condition number of Γ scaled to unit diagonal; `held` maps known positions to values. A ridge
+    multiplies the diagonals of all Γ_i.
 
     J is (N, r, d), `hessians` (N, r, d, d), `base_gradient` (N, d).
     """
@@ -184,14 +196,17 @@ def solve(J, hessians, base_gradient, D, divergence, held):
     theta = np.zeros(r)
     for k, value in held.items():
         theta[k] = value
-    G, g = gamma_i.mean(axis=0), g_i.mean(axis=0)
+    w = np.ones(len(J)) if weight is None else weight
+    if ridge:
+        gamma_i = gamma_i + ridge * np.einsum("nrr->nr", gamma_i)[:, :, None] * np.eye(J.shape[1])
+    G, g = np.average(gamma_i, axis=0, weights=w), np.average(g_i, axis=0, weights=w)
     block = G[np.ix_(free, free)]
     scale = 1.0 / np.sqrt(np.diagonal(block))
     scaled = block * np.multiply.outer(scale, scale)
     condition = float(np.linalg.cond(scaled))
     theta[free] = -scale * np.linalg.solve(scaled, scale * (g + G @ theta)[free])
-    psi = (np.einsum("nrs,s->nr", gamma_i, theta) + g_i)[:, free]
+    psi = w[:, None] * (np.einsum("nrs,s->nr", gamma_i, theta) + g_i)[:, free]
     inverse = np.multiply.outer(scale, scale) * np.linalg.inv(scaled)
     covariance = np.zeros((r, r))
-    covariance[np.ix_(free, free)] = inverse @ (psi.T @ psi) @ inverse / len(J) ** 2
+    covariance[np.ix_(free, free)] = inverse @ (psi.T @ psi) @ inverse / w.sum() ** 2
     return theta, covariance, condition

@@ -148,17 +148,17 @@ def draw_generator(rng, problem, positive):
             float(rng.choice([0.0, 1.0, 4 / 3, rng.uniform(-0.5, 1.4)])),
             float(rng.choice([0.0, 0.5, rng.uniform(0, 1)])),
         )
-        return zf.Barrier(p, gamma, scale=scale), natural, lambda parts, X: barrier(parts, X, p, gamma, natural)
+        return zf.Barrier(p, gamma, scale=scale), natural, lambda parts, X, w: barrier(parts, X, p, gamma, natural, w)
     if choice.endswith("distance"):
-        return zf.BoundaryDistance(scale=scale), natural, lambda parts, X: distance(parts, X, natural)
+        return zf.BoundaryDistance(scale=scale), natural, lambda parts, X, w: distance(parts, X, natural, w)
     if choice.endswith("section"):
-        return zf.SectionDistance("x", scale=scale), natural, lambda parts, X: section(parts, X, natural)
+        return zf.SectionDistance("x", scale=scale), natural, lambda parts, X, w: section(parts, X, natural, w)
     name, h, slope = [
         ("x", lambda x: x, np.ones_like),
         ("x^2", np.square, lambda x: 2 * x),
         ("log(1+x)", np.log1p, lambda x: 1 / (1 + x)),
     ][int(rng.integers(3))]
-    return zf.CoordinateWeight(name, scale=scale), natural, lambda parts, X: coordinate(h, slope, X, natural)
+    return zf.CoordinateWeight(name, scale=scale), natural, lambda parts, X, w: coordinate(h, slope, X, natural, w)
 
 
 def draw_model(rng, problem):
@@ -290,7 +290,11 @@ def one(seed):
     make, J, H, base, held, theta_units, shift = draw_model(rng, problem)
     generator, natural, reference = draw_generator(rng, problem, positive)
     automatic = natural and rng.random() < 0.1 and "shells" not in {p.kind for p in problem.parts}
-    estimator = make("auto" if automatic else generator).set_params(check=False)
+    weight = rng.exponential(size=len(problem.X)) if rng.random() < 0.3 else None
+    # Pairwise models are fitted about their centre, where a ridge means another one.
+    apart = isinstance(make("auto"), zf.Gamma | zf.Exponential | zf.Dirichlet | zf.ExponentialFamily)
+    ridge = float(rng.uniform(0.01, 0.3)) if apart and not automatic and rng.random() < 0.3 else 0.0
+    estimator = make("auto" if automatic else generator).set_params(check=False, ridge=ridge)
     labels = (
         kinds[0] if len(kinds) == 1 else "product",
         f"{type(generator).__name__}, {'natural' if natural else 'raw'}",
@@ -300,7 +304,7 @@ def one(seed):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", ZfreeWarning)
         try:
-            est = estimator.fit(problem.X * problem.units)
+            est = estimator.fit(problem.X * problem.units, sample_weight=None if weight is None else 1e9 * weight)
         except ZfreeError as error:
             return (*labels, f"refused: {type(error).__name__}", 0.0)
     for category, word in ((IllConditionedWarning, "warned: ill-conditioned"), (UnitsWarning, "warned: units")):
@@ -310,16 +314,18 @@ def one(seed):
         chosen = est.generator_
         if isinstance(chosen, zf.Barrier):
             p, gamma = chosen.power, chosen.det_power
-            D, divergence = barrier(problem.parts, problem.X, p, gamma, True)
+            D, divergence = barrier(problem.parts, problem.X, p, gamma, True, weight)
         elif isinstance(chosen, zf.Identity):
-            D = np.broadcast_to(np.diag(problem.X.var(axis=0)), (len(problem.X), *[problem.X.shape[1]] * 2))
+            mean = np.average(problem.X, axis=0, weights=weight)
+            variances = np.average((problem.X - mean) ** 2, axis=0, weights=weight)
+            D = np.broadcast_to(np.diag(variances), (len(problem.X), *[problem.X.shape[1]] * 2))
             divergence = np.zeros_like(problem.X)
         else:
             return (*labels, "not compared", 0.0)
         labels = (labels[0], f"auto: {type(chosen).__name__}", labels[2])
     else:
-        D, divergence = _reference_weight(problem, reference, natural)
-    theta, covariance, condition = solve(J, H, base, D, divergence, held)
+        D, divergence = _reference_weight(problem, reference, natural, weight)
+    theta, covariance, condition = solve(J, H, base, D, divergence, held, weight, ridge)
     if shift is not None:
         theta, covariance = shift @ theta, shift @ covariance @ shift.T
     theta, se = theta * theta_units, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)) * theta_units
@@ -334,10 +340,10 @@ def _sandwich(result):
     return getattr(result, "sandwich_standard_errors", result.standard_errors)
 
 
-def _reference_weight(problem, reference, natural):
+def _reference_weight(problem, reference, natural, weight):
     """D and ∇·D in balanced units. A raw weight is that of the scaled set and rows, mapped back: D = C⁻¹ D' C⁻¹."""
     if natural:
-        return reference(problem.parts, problem.X)
+        return reference(problem.parts, problem.X, weight)
     c, parts, start = problem.units, [], 0
     domain_parts = problem.domain.factors if isinstance(problem.domain, zf.Product) else (problem.domain,)
     for part, domain in zip(problem.parts, domain_parts, strict=True):
@@ -350,7 +356,7 @@ def _reference_weight(problem, reference, natural):
             parts.append(part)
         else:
             parts.append(Part(part.kind, part.d, center=part.center * cut, radii=part.radii * cut[0]))
-    D, divergence = reference(parts, problem.X * c)
+    D, divergence = reference(parts, problem.X * c, weight)
     return D / np.multiply.outer(c, c), divergence / c
 
 
