@@ -142,6 +142,11 @@ def test_draws_and_reconstructions(fitted):
     assert draws.shape == (7, 64)
     assert np.all((draws > 0) & (draws < 1))
     assert np.array_equal(draws, fitted.sample(7, random_state=0))
+    for n in (0, -1, 1.5, "a", None, True, 10**13):
+        with pytest.raises(SpecificationError, match="the number of draws n"):
+            fitted.sample(n)
+    with pytest.raises(SpecificationError, match="random_state"):
+        fitted.sample(7, random_state="a")
     again = fitted.reconstruct(DIGITS[:50], random_state=0)
     assert np.mean((again - DIGITS[:50]) ** 2) < np.mean((DIGITS.mean(axis=0) - DIGITS[:50]) ** 2)
     assert fitted.encode(DIGITS[:5], random_state=0).shape == (5, 4)

@@ -124,7 +124,9 @@ def test_refusals(name):
     check_refusal((trigger, SpecificationError, fragments))
 
 
-@pytest.mark.parametrize("patience", ["a", None, np.nan, np.inf, 0, -1, True, [1.0], 10**400])
+@pytest.mark.parametrize(
+    "patience", ["a", None, np.nan, np.inf, 0, -1, True, [1.0], pytest.param(10**400, id="400 digits")]
+)
 def test_a_patience_that_is_none(patience):
     for law in (GAMMA, ExponentialModel(["a"]), PairwiseModel(["a"])):
         theta = np.ones(law.n_parameters)
@@ -167,3 +169,17 @@ def test_precisions_near_the_ends_of_floating_point(domain, size):
     K = np.array([[1.0, 0.4], [0.4, 1.0]])
     draws, unit = gaussian(domain, precision=size * K, n=2000), gaussian(domain, precision=K, n=2000)
     assert np.allclose(draws * np.sqrt(size), unit, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("domain", "mean"), [(zf.Box([1.0, 1.0], [2.0, 3.0]), [0.0, 0.0]), (zf.Ball(1.0, d=2), [3.0, 1.0])]
+)
+def test_a_gaussian_narrower_than_rounding_at_the_boundary(domain, mean, monkeypatch):
+    """All of it lies within 1e-20 of the corner, or of the sphere: no double there is inside, and chains would stay where they start."""
+    monkeypatch.setattr("zfree.samplers.gaussian.MOST_MOVES", 2000)
+    K = np.array([[1.0, 0.4], [0.4, 1.0]])
+    with pytest.raises(
+        SpecificationError, match=r"narrower at the boundary.*of the moves were rounded onto it.*origin"
+    ):
+        gaussian(domain, mean, 1e20 * K, 20)
+    assert domain.contains(gaussian(domain, mean, 1e8 * K, 20)).all()

@@ -35,6 +35,8 @@ MOST_NUMBERS = 5e7
 HEAT = 16.0
 """Chains start from the density to the power 1/16: four times as wide, or nearly uniform on a bounded domain."""
 HOT_ROUNDS = 4
+MOST_ROUNDED = 0.5
+"""Share of the moves that may be rounded onto the boundary, and so come to nothing. Chains beyond it stay where they started."""
 
 
 def sample_gaussian(
@@ -169,7 +171,14 @@ def _chains(
     else:
         X = choose(start, chains, rng)
         root = learnt_root(start[None], first_root(domain, X[0], K))
-    return run(_Move(domain, center, K, eta), X, root, n, rng, int(patience * MOST_MOVES))
+    move = _Move(domain, center, K, eta)
+    found = run(move, X, root, n, rng, int(patience * MOST_MOVES))
+    if move.rounded > MOST_ROUNDED * move.moves:
+        raise SpecificationError(
+            f"the Gaussian is narrower at the boundary of {domain!r} than floating point is there: {move.rounded / move.moves:.0%} of the "
+            "moves were rounded onto it. Check the mean and the precision, or move the origin to that part of the boundary."
+        )
+    return found
 
 
 class _Move:
@@ -177,6 +186,7 @@ class _Move:
 
     def __init__(self, domain: Domain, center: Array, K: Array, eta: Array) -> None:
         self._domain, self._center, self._K, self._eta = domain, center, K, eta
+        self.moves = self.rounded = 0
 
     def __call__(self, X: Array, v: Array, rng: np.random.Generator) -> Array:
         Kv = self._K @ v
@@ -187,7 +197,9 @@ class _Move:
         new = X + quadratic_on_segment(g, q, -below, above, rng)[:, None] * v
         # A draw rounded onto the boundary would leave the open domain.
         outside = ~(self._domain.margins(new).min(axis=1, initial=np.inf) > 0)
+        self.moves += len(X)
         if outside.any():
+            self.rounded += int(outside.sum())
             new[outside] = X[outside]
         return new
 
