@@ -141,7 +141,11 @@ def main(argv) -> int:
     good = True
     for title, cases, generators in (
         ("several domains, 2000 rows", DOMAINS, FIXED),
-        ("one set in many units, 1000 rows", UNITS, ["auto", zf.Barrier(power=4 / 3)]),
+        (
+            "one set in many units, 1000 rows",
+            UNITS,
+            ["auto", zf.Barrier(power=4 / 3), zf.BoundaryDistance(scale="natural")],
+        ),
     ):
         rows = []
         for case in cases:
