@@ -148,3 +148,17 @@ def test_fixed_parameters_are_the_constrained_minimum(seed):
     masked = _fit(zf.TruncatedGaussian(generator=zf.Barrier(), mask=np.eye(2, dtype=bool)), X)
     assert _close(np.delete(zero.result_.theta, 1), masked.result_.theta)
     assert _close(np.delete(zero.result_.standard_errors, 1), masked.result_.standard_errors)
+
+
+def test_combinations_and_rankings_do_not_depend_on_the_order_of_rows():
+    rng = np.random.default_rng(4)
+    X = np.abs(rng.normal(0.8, 1.0, (300, 2)))
+    order = rng.permutation(300)
+    combined = zf.Combined([zf.Barrier.log(), zf.Barrier.entropy()])
+    a, b = (_fit(zf.TruncatedGaussian(generator=combined), rows) for rows in (X, X[order]))
+    assert _close(a.result_.theta, b.result_.theta)
+    assert _close(a.result_.standard_errors, b.result_.standard_errors)
+    candidates = [zf.Barrier.log(), zf.Barrier(1.2, 0.0)]
+    first, second = (zf.rank(zf.TruncatedGaussian(), rows, candidates) for rows in (X, X[order]))
+    for one, other in zip(first, second, strict=True):
+        assert one.excess_se == other.excess_se or np.isclose(one.excess_se, other.excess_se, rtol=1e-8)

@@ -21,6 +21,7 @@ from scipy.special import fdtrc
 
 from zfree.arrays import Array
 from zfree.generators import Generator
+from zfree.inference.dealing import deal
 from zfree.moments import Moments, Problem
 from zfree.solvers import Restriction, Solution, solve
 
@@ -84,6 +85,7 @@ def stack(problem: Problem, generators: Sequence[Generator], restriction: Restri
     solutions = [solve(m, restriction, problem.model.names, ridge, quiet=True) for m in moments]
     theta, free = solutions[0].theta, restriction.free
     halves = [0.0, 0.0]
+    dealt, seen = deal(problem.X, problem.weight, 2), 0  # halves that do not depend on the order of the rows
     for pieces in zip(*(p.rows() for p in problems), strict=True):
         a = np.concatenate(
             [
@@ -93,8 +95,11 @@ def stack(problem: Problem, generators: Sequence[Generator], restriction: Restri
         )
         r = int(free.sum())
         a[r:] -= np.tile(a[:r], (len(generators) - 1, 1))  # contrasts with the first
+        half = dealt[seen : seen + a.shape[1]]
+        seen += a.shape[1]
         for k in (0, 1):
-            halves[k] = halves[k] + a[:, k::2] @ a[:, k::2].T
+            own = a[:, half == k]
+            halves[k] = halves[k] + own @ own.T
     contrasts = np.concatenate([(s.theta - theta)[free] for s in solutions[1:]])
     grams = (np.asarray(halves[0]), np.asarray(halves[1]))
     return Stacked(problem, tuple(generators), tuple(moments), tuple(solutions), grams, contrasts)

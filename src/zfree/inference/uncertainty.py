@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.inference.dealing import deal
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve
 
@@ -14,7 +15,7 @@ GROUPS = 20
 
 
 def leave_out_criteria(problem: Problem, restriction: Restriction, weight: Array, ridge: float = 0.0) -> Array:
-    """Tr(W Σ̂) without each of :data:`GROUPS` groups of rows (rows are dealt out in turn).
+    """Tr(W Σ̂) without each of :data:`GROUPS` groups of rows (rows are dealt out so that their order does not matter).
 
     Γ and the Gram matrix of the influences are sums over rows, so those of a group are subtracted from the whole. The
     influences are taken at the estimate from all rows.
@@ -22,21 +23,22 @@ def leave_out_criteria(problem: Problem, restriction: Restriction, weight: Array
     moments = problem.moments()
     solution = solve(moments, restriction, problem.model.names, ridge, quiet=True)
     groups = min(GROUPS, moments.n)
+    dealt = deal(problem.X, problem.weight, groups)
     pieces = []
     for k in range(groups):
-        w = None if problem.weight is None else problem.weight[k::groups]
-        part = replace(problem, X=problem.X[k::groups], weight=w)
+        own = dealt == k
+        part = replace(problem, X=problem.X[own], weight=None if problem.weight is None else problem.weight[own])
         m = part.moments()
         scale = np.exp(m.log_scale - moments.log_scale)
         pieces.append((m.n, scale * m.gamma_sum, part.influence_gram(solution.theta, moments.log_scale, ridge)))
     meat = np.sum([piece[2] for piece in pieces], axis=0)
     W = restriction.block(weight)
     out = []
-    for n, gamma, own in pieces:
+    for n, gamma, gram in pieces:
         bread = restriction.block(moments.gamma_sum - gamma)
         bread = bread + ridge * np.diag(np.diagonal(bread))
         inverse = np.linalg.inv(bread)
-        covariance = inverse @ restriction.block(meat - own) @ inverse
+        covariance = inverse @ restriction.block(meat - gram) @ inverse
         out.append((moments.n - n) * float(np.sum(W * covariance)))
     return np.array(out)
 
