@@ -160,6 +160,12 @@ def test_units_are_means_of_slacks_and_spreads_of_columns():
     repeated = zf.Units.of(domain, X[[0, 0, 1, 2]])
     assert np.allclose(weighted.slacks, repeated.slacks)
     assert np.allclose(weighted.spread, repeated.spread)
+    mine = np.ones(3)
+    assert zf.Units(mine, np.ones(2)) == zf.Units(np.ones(3), np.ones(2))
+    assert mine.flags.writeable
+    for rows, reason in (([[2.0, 1.0]], "not inside"), (np.zeros((0, 2)), "has none"), (X[:, :1], "shape")):
+        with pytest.raises(zf.errors.SpecificationError, match=reason):
+            zf.Units.of(domain, rows)
     still = zf.Units.of(zf.RealSpace(2), np.array([[3.0, 0.0], [3.0, 0.0]]))
     assert np.array_equal(still.spread, [3.0, 1.0])
 

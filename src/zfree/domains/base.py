@@ -213,7 +213,7 @@ class Domain(ABC):
 
     def contains(self, X: Array) -> Mask:
         """Whether each row is strictly inside the domain."""
-        X = self._points(X)
+        X = self.points(X)
         inside = np.ones(X.shape[0], dtype=bool)
         for rows in row_chunks(X.shape[0], 2 * self.dimension):
             inside[rows] = np.all(self.margins(X[rows]) > 0, axis=1)
@@ -226,7 +226,7 @@ class Domain(ABC):
 
     def explain(self, X: Array, columns: Sequence[str] | None = None) -> Violations:
         """The rows that are not strictly inside, with the constraint they break and by how much."""
-        X = self._points(X)
+        X = self.points(X)
         found: list[tuple[Index, Index, Array]] = []
         scales: Array | None = None
         for rows in row_chunks(X.shape[0], 2 * self.dimension):
@@ -251,7 +251,8 @@ class Domain(ABC):
             X.shape[0],
         )
 
-    def _points(self, X: Array) -> Array:
+    def points(self, X: Array) -> Array:
+        """`X` as a float array with one column per dimension, or an error."""
         X = real_array(X, "points")
         if X.ndim != 2 or X.shape[1] != self.dimension:
             raise SpecificationError(

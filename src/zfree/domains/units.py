@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zfree.arrays import Array, Index, row_chunks
+from zfree.errors import SpecificationError
 from zfree.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ class Units:
     spread: Array
 
     def __post_init__(self) -> None:
-        for array in (self.slacks, self.spread):
-            array.flags.writeable = False
+        for name in ("slacks", "spread"):
+            own = np.array(getattr(self, name), dtype=np.float64)  # the caller's array stays as it is
+            own.flags.writeable = False
+            object.__setattr__(self, name, own)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -68,6 +71,9 @@ class Units:
     @classmethod
     def of(cls, domain: Domain, X: Array, weight: Array | None = None) -> Units:
         """Measure the rows of `X`, all strictly inside `domain`, each with its weight."""
+        X = domain.points(X)
+        if not len(X):
+            raise SpecificationError("units are measured on rows, and X has none.")
         total, slack_sum = 0.0, np.zeros(domain.n_slacks)
         first, second = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         shift = X[0]  # any row keeps the digits of a column far from zero
@@ -85,7 +91,14 @@ class Units:
         size = np.abs(shift + mean)
         # A column that does not vary beyond rounding has no spread; its size is the next best unit.
         spread = np.where(spread > 1e-12 * size, spread, np.where(size > 0, size, 1.0))
-        return cls(domain.slack_units(slack_sum / total), spread)
+        means = domain.slack_units(slack_sum / total)
+        if not np.all(means > 0):
+            k = int(np.argmin(means))
+            raise SpecificationError(
+                f"slack {k} of {domain!r} is {means[k]:.3g} on average: the rows are not inside the domain. "
+                "domain.explain(X) says which."
+            )
+        return cls(means, spread)
 
     def columns(self, kept: Index | slice) -> Units:
         """The units of some of the columns, for weights that know nothing of slacks."""

@@ -8,7 +8,8 @@ from zfree.moments import Problem
 from zfree.solvers import Restriction
 
 IMBALANCE = 100.0
-"""How many times too much some slacks may count, because of their units, before a fit says so."""
+"""How many times too much some slacks may count, because of their units, before a fit says so. On a triangle with one column ten times
+smaller (a factor of about 16) intervals still cover, with one a hundred times smaller (about 250) they do not."""
 
 
 def remark_on_units(result: FitResult, problem: Problem) -> FitResult:
@@ -18,11 +19,15 @@ def remark_on_units(result: FitResult, problem: Problem) -> FitResult:
     if factor <= IMBALANCE:
         return result
     note = (
-        f"{result.generator!r} takes slacks and columns as they are written; on these data some count {factor:.1g} times too much, and "
+        f"{result.generator!r} takes slacks and columns as they are written; on these data some count {_times(factor)} times too much, and "
         'the estimate depends on the units. Pass scale="natural", or bring the columns to one scale.'
     )
     warn(note, UnitsWarning)
     return result.with_note(note)
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.0f}" if factor < 1e4 else f"{factor:.0e}"
 
 
 def remark_on_boundary(result: FitResult, problem: Problem, restriction: Restriction) -> FitResult:

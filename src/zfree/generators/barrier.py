@@ -23,9 +23,9 @@ class Barrier(ScaledGenerator):
     Parameters
     ----------
     power : float, optional
-        p of :math:`\psi''(s) = s^{p-2}`: 4/3 (the default) is the paper's φ₁, 1 its entropy φ₂, 0 its log barrier φ₃.
+        p of :math:`\psi''(s) = s^{p-2}`: 4/3 (the default) is that of the paper's φ₁, 1 of its entropy φ₂, 0 of its log barrier φ₃.
     det_power : float
-        γ. One half is the paper (eq. 9); 0 drops the determinant, and then p = 1 and p = 0 on the orthant are the weights
+        γ. One half is the paper (eq. 9); 0 drops the determinant, and then p = 1 and p = 0 on the orthant, with raw slacks, are the weights
         h(x) = x and h(x) = x² of Yu, Drton and Shojaie (2019).
     potential : SlackPotential or ConvexFunction, optional
         Another φ, instead of a power.
