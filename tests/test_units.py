@@ -10,6 +10,9 @@ import pytest
 import zfree as zf
 from tests.sampling import interior, truncated_gaussian
 from zfree.errors import NotPositiveDefiniteWarning, UnitsWarning, ZfreeWarning
+from zfree.inference.boundary import probe
+from zfree.moments import Problem
+from zfree.solvers import Restriction
 
 GENERATORS = ["auto", zf.Barrier(4 / 3), zf.Barrier(0.3, 0.0), zf.BoundaryDistance(scale="natural")]
 TRIANGLE = truncated_gaussian(
@@ -257,9 +260,18 @@ def test_an_unknown_model_is_probed_in_columns_without_units():
             warnings.simplefilter("ignore", ZfreeWarning)
             return est.fit(X * c)
 
-    plain, scaled = fit(np.ones(2)), fit(np.array([1e5, 1e-7]))
+    def orders(est, c):
+        result = est.result_
+        problem = Problem(result.model, result.generator, result.domain, X * c)
+        return probe(problem, result.theta, Restriction.none(4))
+
+    units = np.array([1e5, 1e-7])
+    plain, scaled = fit(np.ones(2)), fit(units)
     assert plain.generator_ == scaled.generator_
     assert np.allclose(plain.theta_, scaled.theta_, rtol=1e-6)
+    here, there = orders(plain, np.ones(2)), orders(scaled, units)
+    assert here.pole == pytest.approx(1.0, abs=0.01)  # of log x₁, whose facet is the nearest of many rows
+    assert (there.pole, there.density) == pytest.approx((here.pole, here.density), abs=1e-5)
 
 
 def test_domains_that_are_not_convex_in_other_units():

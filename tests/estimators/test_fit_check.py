@@ -335,3 +335,12 @@ def test_decimals_are_no_misfit():
         X = np.round(np.random.default_rng(seed).standard_normal((400, 1)), 1)
         alarms += zf.Gaussian().fit(X).result_.fit_check.p_value < 0.01
     assert alarms <= 2
+
+
+def test_rows_with_weights_far_apart_are_not_checked():
+    rng = np.random.default_rng(0)
+    X, weight = rng.gamma(2.0, 1.0, (300, 2)), rng.exponential(size=300)
+    even = zf.Gamma().fit(X, sample_weight=weight).result_.fit_check
+    assert not even.reason
+    uneven = zf.Gamma().fit(X, sample_weight=weight**2).result_.fit_check
+    assert "weighted rows, worth" in uneven.reason

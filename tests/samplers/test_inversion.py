@@ -45,6 +45,10 @@ def test_what_the_grid_cannot_resolve_is_left_to_chains():
     assert inversion_draws(comb, zf.Box([0.0], [1.0]), 10, np.random.default_rng(0), None) is None
     heavy = inversion_draws(lambda X: stats.cauchy.logpdf(X[:, 0]), zf.RealSpace(1), 10, np.random.default_rng(0), None)
     assert heavy is None
+    broken = inversion_draws(
+        lambda X: np.where(X[:, 0] > 1.0, np.nan, -X[:, 0]), zf.Orthant(1), 10, np.random.default_rng(0), None
+    )
+    assert broken is None  # a density that is not a number is not one that is zero
     two_columns = inversion_draws(lambda X: -X.sum(axis=1), zf.Orthant(2), 10, np.random.default_rng(0), None)
     assert two_columns is None
 

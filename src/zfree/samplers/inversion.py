@@ -38,8 +38,6 @@ def inversion_draws(
         return None
     y = np.linspace(*bracket, CELLS + 1)
     logs = density(y)
-    if density.undefined:  # where it matters: chains find out whether that is an error
-        return None
     p = np.exp(logs - logs.max())
     ends = 0.5 * (p[0] + p[-1])
     fine, coarse = p.sum() - ends, 2.0 * (p[::2].sum() - ends)  # the trapezoid rule
@@ -57,12 +55,13 @@ def inversion_draws(
 
 
 class _Line:
-    """The log-density of the unfolded coordinate, −∞ where a point cannot be represented."""
+    """The log-density of the unfolded coordinate, −∞ where a point cannot be represented or the density is not a number.
+
+    Where the latter matters, the density jumps, the grid is not trusted, and chains find out whether it is an error.
+    """
 
     def __init__(self, log_density: Callable[[Array], Array], map_: Unfolding) -> None:
         self._log_density, self._map = log_density, map_
-        self.undefined = False
-        """Whether the last values contained a density that is not a number; far out, that is taken for zero."""
 
     def __call__(self, y: Array) -> Array:
         folded = self._map.fold(y[:, None])
@@ -70,7 +69,6 @@ class _Line:
         if folded.valid.any():
             with np.errstate(all="ignore"):
                 values = self._log_density(folded.points[folded.valid]) + folded.log_volume[folded.valid]
-            self.undefined = bool(np.isnan(values).any())
             out[folded.valid] = np.where(np.isnan(values), -np.inf, values)
         return out
 
