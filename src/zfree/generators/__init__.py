@@ -1,7 +1,7 @@
 """D(x) and ∇·D(x): the weight that makes score matching valid on a domain."""
 
 from zfree.generators.barrier import Barrier
-from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
+from zfree.generators.base import Decay, Generator, GeneratorValue, Pilot, Vanishing
 from zfree.generators.boundary import BoundaryDistance
 from zfree.generators.combined import Combined
 from zfree.generators.custom import Custom
@@ -20,6 +20,7 @@ __all__ = [
     "Generator",
     "GeneratorValue",
     "Identity",
+    "Pilot",
     "Scale",
     "SectionDistance",
     "Vanishing",

@@ -38,11 +38,28 @@ class Decay(NamedTuple):
     along: float
 
 
+class Pilot(NamedTuple):
+    """A first estimate on the rows, for weights that are built from one.
+
+    The expectation of the estimating function is zero for every weight that vanishes on the boundary, so to first order the error
+    of the pilot does not touch the estimate, and the sandwich covariance stands.
+    """
+
+    theta: Array
+    """Working parameters of the model."""
+    energy: Array | None
+    """Hessian (d, d) of −log p at these parameters, where it is constant: the K of a Gaussian. None for other models."""
+    covariance: Array
+    """Covariance (d, d) of the rows."""
+
+
 class Generator(ABC):
     """A symmetric positive-definite matrix field D on a domain."""
 
     intrinsic: bool = False
     """Whether :meth:`on_domain` works on a flat domain itself; otherwise it is called in the domain's chart."""
+    wants_pilot: bool = False
+    """Whether the weight is built from a first estimate, which :func:`zfree.inference.pilot.settled` makes."""
 
     @abstractmethod
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
@@ -58,6 +75,14 @@ class Generator(ABC):
 
     def in_units(self, units: Units) -> Self:
         """The generator that measures in these units, if it was to measure in those of the data; itself otherwise."""
+        return self
+
+    def provisional(self, covariance: Array) -> Generator:
+        """What stands in for a generator that wants a pilot until there is one; `covariance` is that of the rows."""
+        return self
+
+    def informed(self, pilot: Pilot) -> Generator:
+        """The generator built from a first estimate. It wants none any more."""
         return self
 
     def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:

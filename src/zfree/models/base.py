@@ -112,6 +112,10 @@ class Model(ABC):
         slope, gradient = self.statistic_gradient(X, theta), self.base_gradient(X)
         return slope if gradient is None else slope + gradient
 
+    def energy_hessian(self, theta: Array) -> Array | None:
+        """Hessian (d, d) of −log p where it does not depend on x, as K of a Gaussian does not; None where it does."""
+        return None
+
     def natural_map(self) -> Array | None:
         """T with natural parameters = T θ, when the model works in shifted ones; None when θ is natural already."""
         return None

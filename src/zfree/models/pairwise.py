@@ -101,6 +101,9 @@ class PairwiseModel(Model):
         """η from θ (relative to the centre)."""
         return theta[self.n_pairs :] if self.linear else np.zeros(self.dimension)
 
+    def energy_hessian(self, theta: Array) -> Array | None:
+        return self.matrix(theta) if self.a == self.b == 1.0 else None
+
     def natural_map(self) -> Array | None:
         """η = η_c + K c undoes the centring."""
         if not self.linear or not self.center.any():
