@@ -14,7 +14,7 @@ LAYERS = [
     {"arrays", "errors", "files", "threads"},
     {"conversion", "memory"},
     {"autodiff", "fields"},
-    {"roots"},
+    {"curvatures", "roots"},
     {"potentials"},
     {"domains"},
     {"generators", "models"},

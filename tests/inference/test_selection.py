@@ -1,4 +1,4 @@
-"""generator="auto": the criterion, the search, the guards, and what a user is told."""
+"""generator="search": the criterion, the search, the guards, and what a user is told; "auto" where theory names a weight."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def test_scale_free_criterion_does_not_depend_on_units_and_the_trace_does():
     assert plain.look(g)[1].criterion == pytest.approx(scaled.look(g)[1].criterion, rel=1e-8)
     a, b = _search("natural").look(g)[1].criterion, _search("natural", 1000 * GAUSS).look(g)[1].criterion
     assert not np.isclose(a, b, rtol=0.5)
-    one = zf.TruncatedGaussian().fit(GAUSS).generator_
-    other = zf.TruncatedGaussian().fit(1000 * GAUSS).generator_
+    one = zf.TruncatedGaussian(generator="search").fit(GAUSS).generator_
+    other = zf.TruncatedGaussian(generator="search").fit(1000 * GAUSS).generator_
     assert one == other
 
 
@@ -108,9 +108,8 @@ def test_search_finds_the_minimum_of_a_grid():
     assert found < worst + 0.01
 
 
-def test_auto_is_the_default_and_explains_itself():
-    est = zf.TruncatedGaussian().fit(GAUSS)
-    assert est.generator == "auto"
+def test_the_search_explains_itself():
+    est = zf.TruncatedGaussian(generator="search").fit(GAUSS)
     s = est.result_.selection
     assert s.chosen == est.generator_ == est.result_.generator
     text = str(s)
@@ -126,6 +125,29 @@ def test_auto_is_the_default_and_explains_itself():
     ax = plot_selection(s)
     assert ax.get_xlabel() == "power p"
     mpl.pyplot.close(ax.figure)
+
+
+def test_auto_is_the_default_and_says_what_theory_named():
+    est = zf.TruncatedGaussian().fit(GAUSS)
+    assert est.generator == "auto"
+    record = est.result_.selection
+    assert record.chosen == est.generator_ == est.result_.generator
+    assert isinstance(est.generator_, zf.SteinBarrier)
+    assert "named by theory" in str(record)
+    assert "pilot" in record.remark
+    assert "rounds: 2" in record.remark
+    assert "SteinBarrier(keep=0.8) (by theory)" in str(est.result_.summary())
+    assert "by theory" not in str(zf.TruncatedGaussian(generator=zf.SteinBarrier()).fit(GAUSS).result_.summary())
+    # Its criterion is what a search would have measured, and better than the best of the family.
+    trial, measured = _search().look(est.generator_)
+    sandwich = zf.TruncatedGaussian(standard_errors="sandwich").fit(GAUSS).result_.selection
+    assert sandwich.criterion == pytest.approx(measured.criterion, rel=1e-9) == pytest.approx(trial.criterion)
+    assert sandwich.criterion < zf.TruncatedGaussian(generator="search").fit(GAUSS).result_.selection.criterion
+    with pytest.raises(SpecificationError, match="no Barrier"):
+        plot_selection(record)
+    again = zf.TruncatedGaussian(generator=est.generator_).fit(GAUSS).result_
+    assert np.array_equal(again.theta, est.result_.theta)
+    assert again.selection is None
 
 
 def test_auto_knows_what_theory_knows():
@@ -206,7 +228,7 @@ def test_an_edge_of_the_family_is_reported(monkeypatch):
 
     monkeypatch.setattr(family, "POWERS", (-1.0, 0.6))
     with pytest.warns(SelectionWarning, match="edge of the family"):
-        est = zf.TruncatedGaussian().fit(GAUSS)
+        est = zf.TruncatedGaussian(generator="search").fit(GAUSS)
     assert "edge" in est.result_.selection.remark
 
 
@@ -228,7 +250,7 @@ def test_nothing_stops_auto(monkeypatch):
     from zfree.inference import selection
 
     monkeypatch.setattr(selection, "FEW_ROWS", 1e9)
-    est = zf.TruncatedGaussian().fit(GAUSS)
+    est = zf.TruncatedGaussian(generator="search").fit(GAUSS)
     assert est.generator_ == zf.Barrier.log(0.0)
     assert "handful of rows" in est.result_.selection.remark
 

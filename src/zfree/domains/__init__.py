@@ -5,6 +5,7 @@ from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
 from zfree.domains.box import Box
 from zfree.domains.halfspace import HalfSpace
 from zfree.domains.orthant import Orthant
+from zfree.domains.parts import BoundaryParts
 from zfree.domains.polytope import Polytope
 from zfree.domains.product import Product
 from zfree.domains.real import RealSpace
@@ -16,6 +17,7 @@ from zfree.domains.violations import Violations
 __all__ = [
     "Ball",
     "BarrierHessian",
+    "BoundaryParts",
     "Box",
     "Chart",
     "Domain",

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array
 from zfree.conversion import real_number
 from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
+from zfree.domains.parts import BoundaryParts, Sphere
 from zfree.domains.spherical import UNITS, Spherical, common_unit
 from zfree.domains.units import Units
 from zfree.domains.validation import check_squares
@@ -106,6 +107,12 @@ class Ball(Spherical):
         # ∇α = β x and ∇β = −2 (ψ'''/ψ'') β x, because ∇u = −2x.
         slope = (d - 1) * beta / alpha + beta * (3.0 - 2.0 * ratio * square) / across
         return BarrierHessian(field, slope[:, None] * x, lambda: (d - 1) * np.log(alpha) + np.log(across))
+
+    def boundary_parts(self) -> BoundaryParts:
+        d = self.dimension
+        return BoundaryParts(
+            np.zeros((0, d)), np.zeros(0, dtype=np.intp), (Sphere(slice(0, d), self.center, 0),), np.zeros((0, d))
+        )
 
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
         x = X - self.center

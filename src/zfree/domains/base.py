@@ -11,6 +11,7 @@ import numpy as np
 from zfree.arrays import Array, Index, Mask, row_chunks
 from zfree.conversion import real_array
 from zfree.domains.linear_programs import balanced
+from zfree.domains.parts import BoundaryParts
 from zfree.domains.units import Units
 from zfree.domains.violations import Violations
 from zfree.errors import SpecificationError
@@ -134,6 +135,10 @@ class Domain(ABC):
         With `units` the slacks are divided by their typical size, φ = Σ ψ(s_k/σ_k), and directions that no facet limits are
         measured by the spread of the columns; without, everything counts as it is written.
         """
+
+    @abstractmethod
+    def boundary_parts(self) -> BoundaryParts:
+        """The facets and spheres that bound the domain, each once; refused where it is not convex."""
 
     @abstractmethod
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:

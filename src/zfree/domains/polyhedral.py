@@ -11,6 +11,7 @@ import numpy as np
 from zfree.arrays import Array, Mask
 from zfree.domains.base import Domain, Sections, check_affine, pull_inwards
 from zfree.domains.linear_programs import rank
+from zfree.domains.parts import BoundaryParts
 from zfree.potentials import SlackPotential
 
 
@@ -95,6 +96,9 @@ class Polyhedral(Domain):
         """How many directions the facets limit: the rank of A, whatever the units of its rows and columns."""
         A, _ = self.inequalities
         return rank(A)
+
+    def boundary_parts(self) -> BoundaryParts:
+        return BoundaryParts.of_facets(self.inequalities[0])
 
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
         A, b = self.inequalities

@@ -18,6 +18,7 @@ from zfree.domains.linear_programs import (
     interior_point,
     redundant_rows,
 )
+from zfree.domains.parts import BoundaryParts
 from zfree.domains.polyhedral import Polyhedral, describe_inequality
 from zfree.domains.units import Units
 from zfree.domains.validation import LARGEST, check_squares
@@ -143,6 +144,9 @@ class Polytope(Polyhedral):
         return BarrierHessian(
             Dense(inverse_hessian), -(curvature[:, :m] * ratio * leverages) @ self.A, lambda: logdet + constant
         )
+
+    def boundary_parts(self) -> BoundaryParts:
+        return BoundaryParts.of_facets(self.A[self._needed], self._needed)
 
     def _why_empty(self) -> str:
         labels = self._labels(None)

@@ -9,6 +9,7 @@ from scipy.linalg import block_diag
 
 from zfree.arrays import Array, Index, Mask
 from zfree.domains.base import BarrierHessian, Chart, Domain, FacetExponents, Sections, check_affine
+from zfree.domains.parts import BoundaryParts
 from zfree.domains.units import Units
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import Block
@@ -161,6 +162,10 @@ class Product(Domain):
             for (f, x), part in zip(self._columns_of(X), self._slices, strict=True)
         ]
         return np.sum([second for second, _ in pieces], axis=0), np.sum([third for _, third in pieces], axis=0)
+
+    def boundary_parts(self) -> BoundaryParts:
+        parts = [f.boundary_parts() for f in self.factors]
+        return BoundaryParts.of_product(parts, [f.dimension for f in self.factors], [f.n_slacks for f in self.factors])
 
     def facet_exponents(self, q: float) -> list[FacetExponents]:
         own = [e for f in self.factors for e in f.facet_exponents(q)]

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array, Index
 from zfree.domains.ball import Ball
 from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
+from zfree.domains.parts import BoundaryParts
 from zfree.domains.spherical import UNITS, Spherical, common_unit
 from zfree.domains.units import Units
 from zfree.domains.validation import as_vector, check_squares
@@ -129,6 +130,9 @@ class Shells(Spherical):
         return np.zeros((len(X), 0))  # no barrier, no slacks
 
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
+        raise self._no_barrier()
+
+    def boundary_parts(self) -> BoundaryParts:
         raise self._no_barrier()
 
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:

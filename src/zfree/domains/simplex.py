@@ -11,6 +11,7 @@ import numpy as np
 from zfree.arrays import Array, Mask, row_sums
 from zfree.conversion import is_number, is_whole, real_array, refuse_masked, shown
 from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
+from zfree.domains.parts import BoundaryParts
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
 from zfree.domains.validation import check_dimension
@@ -209,6 +210,9 @@ class Simplex(Domain):
 
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         return _parts_barrier(potential, X, units)
+
+    def boundary_parts(self) -> BoundaryParts:
+        return BoundaryParts.of_facets(-np.eye(self.d), flat=np.ones((1, self.d)))
 
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
         """Along directions that keep the sum, the parts are their own slacks."""

@@ -40,7 +40,7 @@ from zfree.estimators.validation import (
     read_table,
 )
 from zfree.generators import Combined, Generator, Identity
-from zfree.inference import FitResult, Target, check_kind, check_target_name, estimate, safe_generator
+from zfree.inference import FitResult, Target, check_kind, check_target_name, estimate, safe_generator, with_criterion
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.samplers import Draws, sample_model
@@ -134,7 +134,8 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
             result = self._remark_on_estimate(result, data.X)
         if notes and self.boundary == "clip":
             result = remark_on_clipping(self, result, array, weight)
-        result = with_bound_note(replace(result, selection=selection))
+        result = with_criterion(replace(result, selection=selection), problem, restriction, self.target)
+        result = with_bound_note(result)
         self.result_ = checked(result, data.rows) if check and selection is not None else result
         self.domain_, self.generator_ = data.domain, generator
         self._learn(self.result_)

@@ -8,36 +8,43 @@ from typing import Any
 
 from zfree.conversion import shown
 from zfree.domains import Domain
-from zfree.errors import SelectionWarning, SpecificationError, warn
+from zfree.errors import SelectionWarning, SingularMomentsError, SpecificationError, warn
 from zfree.generators import Barrier, BoundaryDistance, Combined, Generator, Identity, SectionDistance, named
 from zfree.inference import (
     FamilySearch,
+    Search,
     Selection,
     Target,
     Trial,
     best_of,
     boundary_orders,
+    by_theory,
+    is_saturated,
     judge,
     prepare,
     safe_generator,
+    settled,
 )
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
+AUTO, SEARCH = "auto", "search"
+"""By theory where there is one for the model, else a search of the family Barrier(p, γ); and always that search."""
+
 GeneratorLike = Generator | Sequence[Generator | str] | Combined | str
-"""A generator or its name, a list to choose from, several combined, or ``"auto"``."""
+"""A generator or its name, a list to choose from, several combined, ``"auto"`` or ``"search"``."""
 
 
 def as_generator(asked: Any) -> Generator | Sequence[Generator] | Combined | str:
     """What was asked for, with names replaced by the generators they stand for; an error for anything else."""
-    if isinstance(asked, Generator | Combined) or (isinstance(asked, str) and asked == "auto"):
+    if isinstance(asked, Generator | Combined) or (isinstance(asked, str) and asked in (AUTO, SEARCH)):
         return asked
     if isinstance(asked, str):
         return named(asked)
     if isinstance(asked, list | tuple) and asked and all(isinstance(g, Generator | str) for g in asked):
         return [named(g) if isinstance(g, str) else g for g in asked]
     raise SpecificationError(
-        'generator must be "auto", a generator such as zf.Barrier(power=4/3), a name such as "truncated-sm", a list of '
+        'generator must be "auto", "search", a generator such as zf.Barrier(power=4/3), a name such as "truncated-sm", a list of '
         f"generators to choose from, or zf.Combined, got {shown(asked)}."
     )
 
@@ -54,7 +61,7 @@ def choose_generator(
 
     Parameters
     ----------
-    asked : Generator, sequence of Generator or "auto"
+    asked : Generator, sequence of Generator, "auto" or "search"
     problem : Problem
         Data and model; its generator is ignored.
     restriction, ridge
@@ -65,31 +72,58 @@ def choose_generator(
         One that is known to give maximum likelihood for this model.
     """
     if isinstance(asked, Generator):
-        return asked, None
+        return settled(asked, problem, restriction, ridge), None
     if not restriction.free.any():
         return safe_generator(problem.domain), None  # nothing is estimated
     if isinstance(asked, Combined):
-        asked = "auto" if asked.generators is None else asked.generators
+        asked = AUTO if asked.generators is None else asked.generators
     remark = ""
     if isinstance(asked, str) and not problem.domain.is_convex:
         asked, remark = _distances(problem.domain), "barriers need a convex domain"
-    if isinstance(asked, str):
-        remark = "known to be maximum likelihood"
-        if not problem.domain.has_boundary:
-            known, remark = Identity(scale="natural"), "the family has one member where there is no boundary"
-        if known is not None:
-            trial = Trial(known, float("nan"), float(len(problem.X)))
-            return known, Selection(known, float("nan"), (trial,), "theory", remark)
-    search = prepare(problem, restriction, ridge, target)
     label = target if isinstance(target, str) else "a target matrix"
+    if asked == AUTO:
+        found = _by_theory(problem, restriction, ridge, known, label)
+        if found is not None:
+            return found.chosen, found
+    search = prepare(problem, restriction, ridge, target)
     if not isinstance(asked, str):
         trials, best = best_of(search, asked)
         return best.generator, Selection(best.generator, best.criterion, tuple(trials), label, remark)
+    return _search(search, label)
+
+
+def _by_theory(
+    problem: Problem, restriction: Restriction, ridge: float, known: Generator | None, label: str
+) -> Selection | None:
+    """A generator that theory names for this model, if it does."""
+    remark = "known to be maximum likelihood"
+    generator = by_theory(problem.model)
+    if not problem.domain.has_boundary and (generator is None or is_saturated(problem.model, restriction)):
+        known, remark = Identity(scale="natural"), "the family has one member where there is no boundary"
+    if known is not None:
+        return _record(known, problem, "theory", remark)
+    if generator is None:
+        return None
+    try:
+        return _record(settled(generator, problem, restriction, ridge), problem, label, generator.reason)
+    except SingularMomentsError:
+        return None  # the search has something to say about it
+
+
+def _record(generator: Generator, problem: Problem, label: str, remark: str) -> Selection:
+    """A choice that nothing was compared for; its criterion is measured by the fit."""
+    trial = Trial(generator, float("nan"), float(len(problem.X)))
+    return Selection(generator, float("nan"), (trial,), label, remark, by_theory=True)
+
+
+def _search(search: Search, label: str) -> tuple[Generator, Selection]:
+    """The member of the family Barrier(p, γ) with the smallest criterion."""
+    problem = search.problem
     family = FamilySearch(search)
     trials, best = family.run()
     for _ in range(3):
         # The exponents at the boundary were those of a first estimate; the better one may show that D must vanish faster.
-        orders = boundary_orders(problem, best.solution.theta, restriction)
+        orders = boundary_orders(problem, best.solution.theta, search.restriction)
         if judge(best.generator.decay(problem.domain), orders).finite_variance:
             break
         search = replace(search, orders=(*search.orders, *orders))

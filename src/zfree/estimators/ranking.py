@@ -104,10 +104,10 @@ def _compare(
             assert c.result is not None
             if np.isnan(c.result.working_covariance).any():
                 reason = "no standard errors: the positive-definite constraint binds"
-                measured.append((replace(c, problem=reason), np.full(2, np.nan)))
+                measured.append((replace(c, problem=reason), np.full(1, np.nan)))
                 continue
             criterion = c.result.n_observations * float(np.sum(weight * c.result.working_covariance))
-            posed_with = replace(problem, generator=c.generator)
+            posed_with = replace(problem, generator=c.result.generator)  # with its pilot
             leave_out = _leave_out(posed_with, restriction, weight, posed.ridge)
             measured.append((replace(c, criterion=criterion), leave_out))
     measured.sort(key=lambda pair: (bool(pair[0].problem), pair[0].criterion))
@@ -125,7 +125,7 @@ def _leave_out(problem: Problem, restriction: Restriction, weight: Array, ridge:
     try:
         return leave_out_criteria(problem, restriction, weight, ridge)
     except (ZfreeError, np.linalg.LinAlgError):
-        return np.full(2, np.nan)
+        return np.full(1, np.nan)
 
 
 def _fit(estimator: ScoreMatchingEstimator, X: Any, generator: Generator, sample_weight: Any) -> Candidate:

@@ -58,6 +58,8 @@ class Generator(ABC):
 
     intrinsic: bool = False
     """Whether :meth:`on_domain` works on a flat domain itself; otherwise it is called in the domain's chart."""
+    reason: str = ""
+    """Why theory names it, for the record of a choice; empty for one that has to be searched for."""
     wants_pilot: bool = False
     """Whether the weight is built from a first estimate, which :func:`zfree.inference.pilot.settled` makes."""
 
@@ -77,8 +79,11 @@ class Generator(ABC):
         """The generator that measures in these units, if it was to measure in those of the data; itself otherwise."""
         return self
 
-    def provisional(self, covariance: Array) -> Generator:
-        """What stands in for a generator that wants a pilot until there is one; `covariance` is that of the rows."""
+    def provisional(self, covariance: Array, separable: bool) -> Generator:
+        """What stands in for a generator that wants a pilot until there is one.
+
+        `covariance` is that of the rows; `separable` says that the model treats every column by itself.
+        """
         return self
 
     def informed(self, pilot: Pilot) -> Generator:

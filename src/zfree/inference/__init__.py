@@ -7,11 +7,13 @@ from zfree.inference.estimate import as_result, estimate
 from zfree.inference.family import FamilySearch
 from zfree.inference.jackknife import Jackknife
 from zfree.inference.parameters import Parameters, check_variances
+from zfree.inference.pilot import settled
 from zfree.inference.ranking import Candidate, Ranking
 from zfree.inference.result import FitResult
 from zfree.inference.rows_or_groups import check_kind
 from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
 from zfree.inference.summary import Summary
+from zfree.inference.theory import by_theory, is_saturated, with_criterion
 from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest
@@ -37,11 +39,13 @@ __all__ = [
     "as_result",
     "best_of",
     "boundary_orders",
+    "by_theory",
     "check_kind",
     "check_target_name",
     "check_variances",
     "combine",
     "estimate",
+    "is_saturated",
     "j_test",
     "judge",
     "leave_out_criteria",
@@ -49,6 +53,8 @@ __all__ = [
     "prepare",
     "required_decay",
     "safe_generator",
+    "settled",
     "stack",
     "weight_matrix",
+    "with_criterion",
 ]

@@ -20,7 +20,7 @@ def settled(generator: Generator, problem: Problem, restriction: Restriction, ri
     if not generator.wants_pilot:
         return generator
     covariance = row_covariance(problem)
-    first = replace(problem, generator=generator.provisional(covariance))
+    first = replace(problem, generator=generator.provisional(covariance, problem.model.is_separable))
     theta = solve(first.moments(), restriction, problem.model.names, ridge, quiet=True).theta
     return generator.informed(Pilot(theta, problem.model.energy_hessian(theta), covariance))
 

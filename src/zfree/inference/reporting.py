@@ -57,5 +57,6 @@ def _generator(result: FitResult) -> str:
     if result.combination is not None:
         many = len(result.combination.generators)
         return f"{many} combined ({result.combination.shrinkage}), first {result.generator!r}"
-    chosen = result.selection is not None and result.selection.target != "theory"
-    return repr(result.generator) + (" (chosen from the data)" if chosen else "")
+    record = result.selection
+    how = "" if record is None else (" (by theory)" if record.by_theory else " (chosen from the data)")
+    return f"{result.generator!r}{how}"

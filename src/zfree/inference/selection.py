@@ -14,6 +14,7 @@ from zfree.errors import MissingDependencyError, NotConvexError, SingularMoments
 from zfree.generators import Barrier, BoundaryDistance, Generator
 from zfree.inference.boundary import boundary_orders, judge
 from zfree.inference.criterion import Measured, Target, measure, weight_matrix
+from zfree.inference.pilot import settled
 from zfree.models import BoundaryOrder
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve
@@ -50,7 +51,9 @@ class Selection:
     target : str
         What W measures.
     remark : str
-        An edge that was hit, or that the answer was known beforehand.
+        An edge that was hit, or why theory names this one.
+    by_theory : bool
+        Whether the generator was known beforehand, and nothing compared.
     """
 
     chosen: Generator
@@ -58,6 +61,7 @@ class Selection:
     trials: tuple[Trial, ...]
     target: str
     remark: str = ""
+    by_theory: bool = False
 
     def __str__(self) -> str:
         rows = [("generator", "criterion", "rows behind it", "remark")]
@@ -66,7 +70,9 @@ class Selection:
             rows.append((repr(t.generator), f"{t.criterion:.4g}", f"{t.effective_rows:.0f}", taken))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        head = f"selection by {self.target} (smaller is better)"
+        head = (
+            "named by theory, not searched for" if self.by_theory else f"selection by {self.target} (smaller is better)"
+        )
         return "\n".join([head, *lines, *([f"note: {self.remark}"] if self.remark else [])])
 
     __repr__ = __str__
@@ -116,8 +122,9 @@ class Search:
             return Trial(generator, np.inf, 0.0, "does not vanish on the boundary" + why), None
         if not verdict.finite_variance and not any_variance:
             return Trial(generator, np.inf, 0.0, "no finite variance"), None
-        problem = replace(self.problem, generator=generator)
         try:
+            generator = settled(generator, self.problem, self.restriction, self.ridge)
+            problem = replace(self.problem, generator=generator)
             moments = problem.moments()
             solution = solve(moments, self.restriction, problem.model.names, self.ridge, quiet=True)
         except SingularMomentsError:

@@ -1,0 +1,37 @@
+"""Models for which theory names the weight, so that nothing has to be searched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from zfree.generators import Generator, SteinBarrier
+from zfree.inference.criterion import Target, weight_matrix
+from zfree.inference.result import FitResult
+from zfree.models import Model
+from zfree.moments import Problem
+from zfree.solvers import Restriction
+
+
+def by_theory(model: Model) -> Generator | None:
+    """The generator that theory names for a model on a convex domain; None where a search has to find one."""
+    quadratic = model.energy_hessian(np.zeros(model.n_parameters)) is not None
+    return SteinBarrier() if quadratic else None
+
+
+def is_saturated(model: Model, restriction: Restriction) -> bool:
+    """Whether all of mean and precision is estimated, so that without a boundary every constant D gives maximum likelihood."""
+    d = model.dimension
+    return int(restriction.free.sum()) == d * (d + 3) // 2
+
+
+def with_criterion(result: FitResult, problem: Problem, restriction: Restriction, target: Target) -> FitResult:
+    """The result with Tr(W Σ̂) in the record of a generator that theory named, as a search would have measured it."""
+    record = result.selection
+    if record is None or not record.by_theory or record.target == "theory":
+        return result
+    weight = weight_matrix(target, problem, restriction, result.working_theta)
+    criterion = result.n_observations * float(np.sum(weight * result.working_covariance))
+    trials = tuple(replace(trial, criterion=criterion) for trial in record.trials)
+    return replace(result, selection=replace(record, criterion=criterion, trials=trials))
