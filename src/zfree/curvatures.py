@@ -25,6 +25,22 @@ GRADED = 1e8
 """Products D_jj H_jj, one for uncorrelated columns, beyond which H is factorised by QR of its square root."""
 
 
+class Energy(NamedTuple):
+    r"""−log p of a model as the weight of a Gaussian sees it, in coordinates :math:`u = x^a`, or log x for a = 0.
+
+    Up to linear terms it is :math:`\tfrac12 u^\top H u - \sum_j c_j\log u_j`.
+    """
+
+    hessian: Array | None
+    """H (d, d); None where there is no estimate of it yet."""
+    separable: bool
+    """Whether H is diagonal by the structure of the model."""
+    exponent: float = 1.0
+    """a"""
+    log_terms: Array | None = None
+    """c (d,); None for none."""
+
+
 class Radial(NamedTuple):
     """g x xᵀ over a group of columns; ∇g = g · ratio · x."""
 

@@ -10,12 +10,18 @@ import zfree as zf
 from tests.contracts.tables import CONVEX, DOMAINS
 from tests.reference import column_divergence
 from tests.sampling import interior, near_boundary, truncated_gaussian
+from zfree.curvatures import Energy
 from zfree.domains.polyhedral import Polyhedral
 from zfree.errors import SpecificationError
 from zfree.generators import Pilot
 from zfree.generators.stein_barrier import LEAST, MOST
 
 _rng = np.random.default_rng(5)
+
+
+def pilot_of(K, S):
+    """A pilot that says nothing but K̂ and the covariance of the rows."""
+    return Pilot(None, Energy(K, False), np.zeros(len(S)), S)
 
 
 def settled(domain, X, coupling="full", seed=0):
@@ -27,8 +33,7 @@ def settled(domain, X, coupling="full", seed=0):
     K = 0.5 * inverse + 0.1 * root @ root.T / np.outer(X.std(axis=0), X.std(axis=0)) / d
     if coupling == "diagonal":
         K = np.diag(np.diagonal(K))
-    pilot = Pilot(np.zeros(0), K, S)
-    return zf.SteinBarrier(coupling=coupling).informed(pilot).in_units(zf.Units.of(domain, X)), K
+    return zf.SteinBarrier(coupling=coupling).informed(pilot_of(K, S)).in_units(zf.Units.of(domain, X)), K
 
 
 def plain_precision(K, S):
@@ -224,7 +229,7 @@ def test_affine_maps_carry_the_estimate_over(name):
         Y = X @ B.T + c
         inverse = np.linalg.inv(B)
         S = np.cov(Y.T, bias=True)
-        pilot = Pilot(np.zeros(0), inverse.T @ K @ inverse, S)
+        pilot = pilot_of(inverse.T @ K @ inverse, S)
         moved = zf.SteinBarrier(coupling="full").informed(pilot).in_units(zf.Units.of(image, Y))
     D, E = generator.on_domain(domain, X).field.dense(), moved.on_domain(image, Y).field.dense()
     assert np.allclose(B @ D @ B.T, E, rtol=1e-7, atol=1e-10)
@@ -260,7 +265,7 @@ def test_on_the_whole_space_every_round_is_a_step_to_maximum_likelihood():
     for _ in range(12):
         est = zf.Gaussian(generator=generator, mask=mask, check=False).fit(X)
         gaps.append(np.abs((est.covariance_ - S)[mask]).max() / np.abs(S).max())
-        generator = generator.informed(Pilot(est.result_.working_theta, est.precision_, S))
+        generator = generator.informed(pilot_of(est.precision_, S))
     auto = zf.Gaussian(mask=mask, check=False).fit(X)
     assert isinstance(auto.generator_, zf.SteinBarrier)
     identity = zf.Gaussian(generator=zf.Identity(), mask=mask, check=False).fit(X)
@@ -276,9 +281,7 @@ def test_the_pilot_hardly_matters():
     domain = zf.Orthant(2)
     X = truncated_gaussian(domain, [0.5, 1.0], np.array([[2.0, 0.5], [0.5, 1.5]]), 20_000)
     S, K = np.cov(X.T, bias=True), np.array([[2.0, 0.5], [0.5, 1.5]])
-    found = [
-        _theta(domain, X, zf.SteinBarrier().informed(Pilot(np.zeros(0), factor * K, S))) for factor in (0.7, 1.0, 1.4)
-    ]
+    found = [_theta(domain, X, zf.SteinBarrier().informed(pilot_of(factor * K, S))) for factor in (0.7, 1.0, 1.4)]
     for other in found[::2]:
         assert np.all(np.abs(other.theta - found[1].theta) < 0.25 * found[1].standard_errors)
         assert not np.array_equal(other.theta, found[1].theta)
@@ -294,10 +297,10 @@ def test_a_pilot_that_is_no_precision_is_clipped():
     S = np.cov(X.T, bias=True)
     indefinite, huge = np.array([[1.0, 9.0], [9.0, 1.0]]), 1e9 * np.linalg.inv(S)
     for K in (indefinite, huge, np.zeros((2, 2))):
-        generator = zf.SteinBarrier().informed(Pilot(np.zeros(0), K, S)).in_units(zf.Units.of(domain, X))
+        generator = zf.SteinBarrier().informed(pilot_of(K, S)).in_units(zf.Units.of(domain, X))
         assert np.linalg.eigvalsh(generator.on_domain(domain, X).field.dense()).min() > 0
-    largest = zf.SteinBarrier().informed(Pilot(np.zeros(0), huge, S)).in_units(zf.Units.of(domain, X))
-    first = zf.SteinBarrier(0.8 * MOST).provisional(S, False).in_units(zf.Units.of(domain, X))
+    largest = zf.SteinBarrier().informed(pilot_of(huge, S)).in_units(zf.Units.of(domain, X))
+    first = zf.SteinBarrier(0.8 * MOST).informed(pilot_of(None, S)).in_units(zf.Units.of(domain, X))
     assert np.allclose(largest.on_domain(domain, X).field.dense(), first.on_domain(domain, X).field.dense())
 
 
@@ -322,7 +325,7 @@ def test_it_reaches_the_bound_where_barriers_do_not():
         return np.trace(np.linalg.inv(t.T @ t)[:6, :6]) / np.trace(covariance[:6, :6])
 
     S = np.cov(X.T, bias=True)
-    stein = [share(zf.SteinBarrier(coupling=c).informed(Pilot(theta, K, S))) for c in ("full", "diagonal")]
+    stein = [share(zf.SteinBarrier(coupling=c).informed(pilot_of(K, S))) for c in ("full", "diagonal")]
     assert min(stein) > 0.985
     assert share(zf.Barrier(1.0, 0.0)) < 0.9
     assert share(zf.Barrier(4 / 3, 0.0)) < 0.97

@@ -7,6 +7,7 @@ from zfree.generators.combined import Combined
 from zfree.generators.custom import Custom
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
 from zfree.generators.named import NAMED, named
+from zfree.generators.powers import as_powers
 from zfree.generators.scale import Scale
 from zfree.generators.stein_barrier import SteinBarrier
 
@@ -26,5 +27,6 @@ __all__ = [
     "SectionDistance",
     "SteinBarrier",
     "Vanishing",
+    "as_powers",
     "named",
 ]

@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from zfree.arrays import Array, Index
+from zfree.curvatures import Energy
 from zfree.domains import Domain, Units
 from zfree.fields import Dense, Field
 
@@ -45,12 +46,14 @@ class Pilot(NamedTuple):
     of the pilot does not touch the estimate, and the sandwich covariance stands.
     """
 
-    theta: Array
-    """Working parameters of the model."""
-    energy: Array | None
-    """Hessian (d, d) of −log p at these parameters, where it is constant: the K of a Gaussian. None for other models."""
+    theta: Array | None
+    """Working parameters of the model; None before there is an estimate."""
+    energy: Energy | None
+    """−log p there, of a model that is a Gaussian in some coordinates; None for other models."""
+    mean: Array
+    """Mean (d,) of the rows, in the coordinates of the energy."""
     covariance: Array
-    """Covariance (d, d) of the rows."""
+    """Their covariance (d, d), in the same coordinates."""
 
 
 class Generator(ABC):
@@ -79,15 +82,8 @@ class Generator(ABC):
         """The generator that measures in these units, if it was to measure in those of the data; itself otherwise."""
         return self
 
-    def provisional(self, covariance: Array, separable: bool) -> Generator:
-        """What stands in for a generator that wants a pilot until there is one.
-
-        `covariance` is that of the rows; `separable` says that the model treats every column by itself.
-        """
-        return self
-
     def informed(self, pilot: Pilot) -> Generator:
-        """The generator built from a first estimate. It wants none any more."""
+        """The generator built from a first estimate, or from what is known before there is one. It wants none any more."""
         return self
 
     def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:

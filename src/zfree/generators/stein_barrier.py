@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from zfree.arrays import Array
 from zfree.conversion import is_number, shown
 from zfree.curvatures import Curvature, Radial
-from zfree.domains import BoundaryParts, Domain, Units
+from zfree.domains import BoundaryParts, Domain, Orthant, RealSpace, Units
 from zfree.errors import SpecificationError
 from zfree.generators.base import Decay, Generator, GeneratorValue, Pilot, Vanishing
+from zfree.generators.powers import as_powers, carried_back
 
 FEW, MANY = 1.0, 0.85
 """Powers of the barrier with at most two facets per column, and with more: the terms of many facets add up."""
@@ -23,14 +23,6 @@ LEAST, MOST = 0.02, 1.5
 of a Gaussian smaller (Brascamp and Lieb 1976), so K itself is never above one, and an estimate not far."""
 COUPLED_COLUMNS = 30
 """Columns up to which all of K̂ is kept; beyond, its diagonal, which keeps D diagonal where the barrier is."""
-
-
-class _Energy(NamedTuple):
-    """What of the pilot the weight uses: K̂ (None before there is one) and the covariance of the rows."""
-
-    precision: Array | None
-    covariance: Array
-    diagonal: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +55,9 @@ class SteinBarrier(Generator):
     expectation of the estimating function is zero for every K̂ ⪰ 0, so the pilot's error does not enter to first order. The weight is
     equivariant under affine maps of rows and domain by construction.
 
+    Interactions of powers :math:`u = x^a` or of logarithms are Gaussians in u, and D is built there and carried back
+    (:mod:`zfree.generators.powers`); where a statistic has a pole at zero, φ also gets a log term.
+
     Examples
     --------
     >>> import numpy as np, zfree as zf
@@ -73,7 +68,7 @@ class SteinBarrier(Generator):
 
     keep: float = 0.8
     coupling: str = "auto"
-    energy: _Energy | None = None
+    pilot: Pilot | None = None
     units: Units | None = None
 
     intrinsic = True
@@ -96,17 +91,17 @@ class SteinBarrier(Generator):
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        energy = self.energy
-        pilot = () if energy is None else (energy.covariance.tobytes(), energy.diagonal)
-        precision = None if energy is None or energy.precision is None else energy.precision.tobytes()
-        return self.keep, self.coupling, pilot, precision, self.units
+        if self.pilot is None:
+            return self.keep, self.coupling, self.units
+        energy = self.pilot.energy
+        assert energy is not None
+        arrays = (self.pilot.mean, self.pilot.covariance, energy.hessian, energy.log_terms)
+        known = tuple(None if a is None else a.tobytes() for a in arrays)
+        return self.keep, self.coupling, self.units, energy.separable, energy.exponent, *known
 
     @property
     def wants_pilot(self) -> bool:  # type: ignore[override]
-        return self.energy is None
-
-    def provisional(self, covariance: Array, separable: bool) -> SteinBarrier:
-        return replace(self, energy=_Energy(None, covariance, self._is_diagonal(len(covariance), separable)))
+        return self.pilot is None
 
     def informed(self, pilot: Pilot) -> SteinBarrier:
         if pilot.energy is None:
@@ -114,30 +109,48 @@ class SteinBarrier(Generator):
                 f"{self!r} is for Gaussians, whose log-density is quadratic; for this model take zf.Barrier(...), or "
                 'generator="auto".'
             )
-        uncoupled = not np.count_nonzero(pilot.energy - np.diag(np.diagonal(pilot.energy)))
-        diagonal = self._is_diagonal(len(pilot.covariance), uncoupled)
-        return replace(self, energy=_Energy(pilot.energy, pilot.covariance, diagonal))
-
-    def _is_diagonal(self, d: int, uncoupled: bool) -> bool:
-        return self.coupling == "diagonal" or (self.coupling == "auto" and (uncoupled or d > COUPLED_COLUMNS))
+        return replace(self, pilot=pilot)
 
     def in_units(self, units: Units) -> SteinBarrier:
         return replace(self, units=units) if self.units is None else self
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
-        if self.energy is None or self.units is None:
+        if self.pilot is None or self.units is None:
             raise SpecificationError(
                 f"{self!r} is built from a first estimate, and there is none: fit an estimator with it, and take its generator_ in the "
                 "units of the result: est.generator_.in_units(est.result_.units)."
             )
-        K = self.keep * _clipped(self.energy, bool(len(domain.boundary_parts().flat)))
-        return GeneratorValue(np.zeros(len(X)), *self._barrier(domain, X, self.units, self.energy.covariance).plus(K))
+        energy = self.pilot.energy
+        assert energy is not None
+        u, inner, units = as_powers(X, energy.exponent), domain, self.units
+        if energy.exponent != 1.0:
+            inner = self._coordinates(domain, energy.exponent)
+            slacks = np.zeros(0) if energy.exponent == 0.0 else self.pilot.mean
+            units = Units(slacks, np.sqrt(np.diagonal(self.pilot.covariance)))
+        diagonal = self.coupling == "diagonal" or (
+            self.coupling == "auto" and (energy.separable or domain.dimension > COUPLED_COLUMNS)
+        )
+        K = _clipped(energy.hessian, self.pilot.covariance, diagonal, bool(len(inner.boundary_parts().flat)))
+        curvature = self._barrier(inner, u, units, self.pilot.covariance, energy.log_terms)
+        return carried_back(X, energy.exponent, *curvature.plus(self.keep * K))
 
-    def _barrier(self, domain: Domain, X: Array, units: Units, covariance: Array) -> Curvature:
-        """H₀ at the rows."""
+    def _coordinates(self, domain: Domain, exponent: float) -> Domain:
+        """Where u lives."""
+        if not isinstance(domain, Orthant):
+            raise SpecificationError(
+                f"{self!r} for powers of the columns needs Orthant({domain.dimension}), not {domain!r}."
+            )
+        return RealSpace(domain.d) if exponent == 0.0 else domain
+
+    def _barrier(self, domain: Domain, X: Array, units: Units, covariance: Array, log_terms: Array | None) -> Curvature:
+        """H₀ at the rows, and the log terms of the energy."""
         parts, slacks = domain.boundary_parts(), domain.slacks(X)
         power = _power(parts)
-        diagonal, change = np.zeros_like(X), np.zeros_like(X)
+        if log_terms is None:
+            diagonal, change = np.zeros_like(X), np.zeros_like(X)
+        else:
+            diagonal = self.keep * log_terms / X**2
+            change = -2.0 * diagonal / X
         radials = []
         for columns, center, k in parts.spheres:
             c, u = SPHERE / units.slacks[k], slacks[:, k]
@@ -162,8 +175,11 @@ class SteinBarrier(Generator):
         )
 
     def decay(self, domain: Domain) -> Decay | None:
-        if not domain.has_boundary or not domain.is_convex:
+        energy = None if self.pilot is None else self.pilot.energy
+        if not domain.has_boundary or not domain.is_convex or (energy is not None and energy.exponent != 1.0):
             return None
+        if energy is not None and energy.log_terms is not None:
+            return Decay(2.0, 0.0)
         parts = domain.boundary_parts()
         across = [2.0 - _power(parts)] * bool(len(parts.normals)) + [1.0] * bool(parts.spheres)
         return Decay(min(across), 0.0)
@@ -177,9 +193,8 @@ def _power(parts: BoundaryParts) -> float:
     return FEW if m <= 2 * d else MANY
 
 
-def _clipped(energy: _Energy, flat: bool) -> Array:
+def _clipped(K: Array | None, S: Array, diagonal: bool, flat: bool) -> Array:
     """K̂ between :data:`LEAST` and :data:`MOST` times the inverse covariance S⁻¹ of the rows; S⁻¹ itself where there is no K̂ yet."""
-    K, S, diagonal = energy
     variances = np.diagonal(S)
     if diagonal:
         if K is None:

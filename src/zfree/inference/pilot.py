@@ -1,4 +1,4 @@
-"""Weights that are built from a first estimate: fit with a provisional one, build, and let the caller fit again."""
+"""Weights that are built from a first estimate: fit with what is known before, build, and let the caller fit again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.generators import Generator, Pilot
+from zfree.generators import Generator, Pilot, as_powers
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve
 
@@ -19,22 +19,24 @@ def settled(generator: Generator, problem: Problem, restriction: Restriction, ri
     """
     if not generator.wants_pilot:
         return generator
-    covariance = row_covariance(problem)
-    first = replace(problem, generator=generator.provisional(covariance, problem.model.is_separable))
-    theta = solve(first.moments(), restriction, problem.model.names, ridge, quiet=True).theta
-    return generator.informed(Pilot(theta, problem.model.energy_hessian(theta), covariance))
+    model = problem.model
+    energy = model.energy(None)
+    mean, covariance = row_moments(problem, 1.0 if energy is None else energy.exponent)
+    first = replace(problem, generator=generator.informed(Pilot(None, energy, mean, covariance)))
+    theta = solve(first.moments(), restriction, model.names, ridge, quiet=True).theta
+    return generator.informed(Pilot(theta, model.energy(theta), mean, covariance))
 
 
-def row_covariance(problem: Problem) -> Array:
-    """Covariance (d, d) of the weighted rows."""
+def row_moments(problem: Problem, exponent: float) -> tuple[Array, Array]:
+    """Mean (d,) and covariance (d, d) of the weighted rows to some power."""
     d = problem.X.shape[1]
-    shift = problem.X[0]  # any row keeps the digits of a column far from zero
+    shift = as_powers(problem.X[:1], exponent)[0]  # any row keeps the digits of a column far from zero
     total, first, second = 0.0, np.zeros(d), np.zeros((d, d))
     for X, weight in problem.chunks():
-        moved = X - shift
+        moved = as_powers(X, exponent) - shift
         weighted = moved if weight is None else moved * weight[:, None]
         total += len(X) if weight is None else float(weight.sum())
         first += weighted.sum(axis=0)
         second += weighted.T @ moved
     mean = first / total
-    return second / total - np.multiply.outer(mean, mean)
+    return shift + mean, second / total - np.multiply.outer(mean, mean)

@@ -16,8 +16,7 @@ from zfree.solvers import Restriction
 
 def by_theory(model: Model) -> Generator | None:
     """The generator that theory names for a model on a convex domain; None where a search has to find one."""
-    quadratic = model.energy_hessian(np.zeros(model.n_parameters)) is not None
-    return SteinBarrier() if quadratic else None
+    return None if model.energy(None) is None else SteinBarrier()
 
 
 def is_saturated(model: Model, restriction: Restriction) -> bool:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.curvatures import Energy
 from zfree.domains import Domain
 from zfree.fields import Field
 from zfree.models.normalisable import Normalisable
@@ -112,8 +113,8 @@ class Model(ABC):
         slope, gradient = self.statistic_gradient(X, theta), self.base_gradient(X)
         return slope if gradient is None else slope + gradient
 
-    def energy_hessian(self, theta: Array) -> Array | None:
-        """Hessian (d, d) of −log p where it does not depend on x, as K of a Gaussian does not; None where it does."""
+    def energy(self, theta: Array | None) -> Energy | None:
+        """−log p as a Gaussian in some coordinates, at an estimate or before there is one; None for a model that is none."""
         return None
 
     def natural_map(self) -> Array | None:
