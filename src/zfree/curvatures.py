@@ -39,6 +39,8 @@ class Energy(NamedTuple):
     """a"""
     log_terms: Array | None = None
     """c (d,); None for none."""
+    exact: bool = True
+    """Whether this is all of −log p, or H an average over the rows."""
 
 
 class Radial(NamedTuple):

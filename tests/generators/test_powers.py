@@ -68,7 +68,7 @@ def test_it_beats_every_barrier(a, b, eta, least):
     theta = np.concatenate([precision[np.triu_indices(3)], np.full(3, eta)])
     rows = sample_model(model, zf.Orthant(3), theta, 8000, random_state=1).draws
     u = as_powers(rows, a)
-    generator = zf.SteinBarrier().informed(Pilot(theta, model.energy(theta), u.mean(axis=0), np.cov(u.T)))
+    generator = zf.SteinBarrier().informed(Pilot(theta, model.energy(theta, rows, None), u.mean(axis=0), np.cov(u.T)))
     stein = _share(model, generator, rows, theta, 6)
     assert stein > least
     assert stein > max(_share(model, zf.Barrier(p, 0.0), rows, theta, 6) for p in (0.0, 0.4, 0.8, 1.2))
@@ -87,3 +87,51 @@ def test_powers_take_it_by_default():
         est.generator_.informed(est.generator_.pilot._replace(energy=Energy(None, False, 0.5))).in_units(
             zf.Units.of(zf.SolidSimplex(2), rows / 100)
         ).on_domain(zf.SolidSimplex(2), rows / 100)
+
+
+def _cubic(rows):
+    return zf.ExponentialFamily(
+        lambda X: np.stack([X[:, 0], X[:, 1], X[:, 0] * X[:, 1], X[:, 0] ** 3, X[:, 1] ** 3], axis=1),
+        jacobian=lambda X: np.stack(
+            [
+                np.stack([np.ones(len(X)), np.zeros(len(X))], 1),
+                np.stack([np.zeros(len(X)), np.ones(len(X))], 1),
+                X[:, ::-1],
+                np.stack([3 * X[:, 0] ** 2, np.zeros(len(X))], 1),
+                np.stack([np.zeros(len(X)), 3 * X[:, 1] ** 2], 1),
+            ],
+            axis=1,
+        ),
+        hessian=lambda X: np.stack(
+            [
+                np.zeros((len(X), 2, 2)),
+                np.zeros((len(X), 2, 2)),
+                np.broadcast_to([[0.0, 1.0], [1.0, 0.0]], (len(X), 2, 2)),
+                6 * X[:, 0, None, None] * np.diag([1.0, 0.0]),
+                6 * X[:, 1, None, None] * np.diag([0.0, 1.0]),
+            ],
+            axis=1,
+        ),
+        domain=zf.Orthant(2),
+        check=False,
+    ).fit(rows)
+
+
+def test_families_of_ones_own_compare_it_with_the_search(monkeypatch):
+    """K̂ is the mean Hessian of −log p; where that beats the family of barriers it is taken, and the record says so."""
+    rows = np.abs(np.random.default_rng(3).normal(0.4, 0.5, size=(1500, 2)))
+    est = _cubic(rows)
+    assert isinstance(est.generator_, zf.SteinBarrier)
+    trials = est.result_.selection.trials
+    assert sum(isinstance(t.generator, zf.SteinBarrier) for t in trials) == 1
+    assert len(trials) > 8
+    assert min(t.criterion for t in trials) == est.result_.selection.criterion
+    theta = est.generator_.pilot.theta
+    by_hand = -(theta[2] * np.array([[0, 1], [1, 0]]) + 6 * np.diag(theta[3:] * rows.mean(axis=0)))
+    assert np.allclose(est.generator_.pilot.energy.hessian, by_hand)
+    from zfree import arrays
+
+    monkeypatch.setattr(arrays, "CHUNK_DOUBLES", 64 * 20)  # many chunks, the same average
+    again = _cubic(rows)
+    assert np.allclose(again.generator_.pilot.energy.hessian, by_hand, rtol=1e-6)
+    assert np.allclose(again.theta_, est.theta_, rtol=1e-6)

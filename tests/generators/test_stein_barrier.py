@@ -383,7 +383,7 @@ def test_what_makes_no_sense_is_refused():
         zf.SteinBarrier(coupling="some")
     with pytest.raises(SpecificationError, match="first estimate"):
         zf.SteinBarrier().evaluate(zf.Orthant(2), GAUSS)
-    with pytest.raises(SpecificationError, match="is for Gaussians"):
+    with pytest.raises(SpecificationError, match="quadratic, or nearly"):
         zf.Gamma(generator=zf.SteinBarrier()).fit(GAUSS)
     shells = zf.Shells([0.2, 0.5, 1.0], d=2)
     with pytest.raises(SpecificationError, match="convex"):

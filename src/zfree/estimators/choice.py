@@ -24,6 +24,7 @@ from zfree.inference import (
     prepare,
     safe_generator,
     settled,
+    worth_a_look,
 )
 from zfree.moments import Problem
 from zfree.solvers import Restriction
@@ -89,7 +90,7 @@ def choose_generator(
     if not isinstance(asked, str):
         trials, best = best_of(search, asked)
         return best.generator, Selection(best.generator, best.criterion, tuple(trials), label, remark)
-    return _search(search, label)
+    return _search(search, label, worth_a_look(problem.model) if asked == AUTO else ())
 
 
 def _by_theory(
@@ -116,8 +117,8 @@ def _record(generator: Generator, problem: Problem, label: str, remark: str) -> 
     return Selection(generator, float("nan"), (trial,), label, remark, by_theory=True)
 
 
-def _search(search: Search, label: str) -> tuple[Generator, Selection]:
-    """The member of the family Barrier(p, γ) with the smallest criterion."""
+def _search(search: Search, label: str, others: Sequence[Generator]) -> tuple[Generator, Selection]:
+    """The member of the family Barrier(p, γ) with the smallest criterion, or one of some others if that is smaller still."""
     problem = search.problem
     family = FamilySearch(search)
     trials, best = family.run()
@@ -137,6 +138,10 @@ def _search(search: Search, label: str) -> tuple[Generator, Selection]:
             "result_.selection; the model or the domain may not fit the data.",
             SelectionWarning,
         )
+    for trial, measured in map(search.look, others):
+        trials.append(trial)
+        if measured is not None and measured.cautious < best.cautious:
+            best, remark = measured, trial.generator.reason
     return best.generator, Selection(best.generator, best.criterion, tuple(trials), label, remark)
 
 

@@ -56,7 +56,8 @@ class SteinBarrier(Generator):
     equivariant under affine maps of rows and domain by construction.
 
     Interactions of powers :math:`u = x^a` or of logarithms are Gaussians in u, and D is built there and carried back
-    (:mod:`zfree.generators.powers`); where a statistic has a pole at zero, φ also gets a log term.
+    (:mod:`zfree.generators.powers`); where a statistic has a pole at zero, φ also gets a log term. For a family of your own K̂ is the mean Hessian of
+    −log p over the rows.
 
     Examples
     --------
@@ -106,7 +107,7 @@ class SteinBarrier(Generator):
     def informed(self, pilot: Pilot) -> SteinBarrier:
         if pilot.energy is None:
             raise SpecificationError(
-                f"{self!r} is for Gaussians, whose log-density is quadratic; for this model take zf.Barrier(...), or "
+                f"{self!r} is for models whose log-density is quadratic, or nearly; for this one take zf.Barrier(...), or "
                 'generator="auto".'
             )
         return replace(self, pilot=pilot)

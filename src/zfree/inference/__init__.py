@@ -13,7 +13,7 @@ from zfree.inference.result import FitResult
 from zfree.inference.rows_or_groups import check_kind
 from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
 from zfree.inference.summary import Summary
-from zfree.inference.theory import by_theory, is_saturated, with_criterion
+from zfree.inference.theory import by_theory, is_saturated, with_criterion, worth_a_look
 from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest
@@ -57,4 +57,5 @@ __all__ = [
     "stack",
     "weight_matrix",
     "with_criterion",
+    "worth_a_look",
 ]

@@ -35,6 +35,15 @@ class Measured:
     criterion: float
     effective_rows: float
 
+    @property
+    def cautious(self) -> float:
+        """log criterion, plus about one standard error of it.
+
+        Where the variance is barely finite, the sample misses the rare rows that make it large and the criterion flatters; there it also rests
+        on few rows, and the standard error makes up for it.
+        """
+        return float(np.log(self.criterion) + 1.0 / np.sqrt(self.effective_rows))
+
 
 def information(problem: Problem) -> Array:
     """Covariance of the statistics t(x) over the rows: the Fisher information of an exponential family, estimated."""

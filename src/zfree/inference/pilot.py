@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.curvatures import Energy
 from zfree.generators import Generator, Pilot, as_powers
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve
@@ -20,11 +21,25 @@ def settled(generator: Generator, problem: Problem, restriction: Restriction, ri
     if not generator.wants_pilot:
         return generator
     model = problem.model
-    energy = model.energy(None)
+    energy = model.energy(None, problem.X[:0], None)
     mean, covariance = row_moments(problem, 1.0 if energy is None else energy.exponent)
     first = replace(problem, generator=generator.informed(Pilot(None, energy, mean, covariance)))
     theta = solve(first.moments(), restriction, model.names, ridge, quiet=True).theta
-    return generator.informed(Pilot(theta, model.energy(theta), mean, covariance))
+    return generator.informed(Pilot(theta, _energy(problem, theta), mean, covariance))
+
+
+def _energy(problem: Problem, theta: Array) -> Energy | None:
+    """The energy at an estimate; where it is an average over rows, over all of them."""
+    parts = [
+        (len(X) if weight is None else float(weight.sum()), problem.model.energy(theta, X, weight))
+        for X, weight in problem.chunks()
+    ]
+    first = parts[0][1]
+    if first is None or first.hessian is None or first.exact or len(parts) == 1:
+        return first
+    total = sum(size for size, _ in parts)
+    hessian = np.sum([size / total * e.hessian for size, e in parts if e is not None and e.hessian is not None], axis=0)
+    return first._replace(hessian=hessian)
 
 
 def row_moments(problem: Problem, exponent: float) -> tuple[Array, Array]:

@@ -16,7 +16,13 @@ from zfree.solvers import Restriction
 
 def by_theory(model: Model) -> Generator | None:
     """The generator that theory names for a model on a convex domain; None where a search has to find one."""
-    return None if model.energy(None) is None else SteinBarrier()
+    energy = model.energy(None, np.zeros((0, model.dimension)), None)
+    return SteinBarrier() if energy is not None and energy.exact else None
+
+
+def worth_a_look(model: Model) -> tuple[Generator, ...]:
+    """Generators that theory suggests for models other than those it is about, to be compared with what a search finds."""
+    return () if model.energy(None, np.zeros((0, model.dimension)), None) is None else (SteinBarrier(),)
 
 
 def is_saturated(model: Model, restriction: Restriction) -> bool:

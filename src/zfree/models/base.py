@@ -113,8 +113,11 @@ class Model(ABC):
         slope, gradient = self.statistic_gradient(X, theta), self.base_gradient(X)
         return slope if gradient is None else slope + gradient
 
-    def energy(self, theta: Array | None) -> Energy | None:
-        """−log p as a Gaussian in some coordinates, at an estimate or before there is one; None for a model that is none."""
+    def energy(self, theta: Array | None, X: Array, weight: Array | None) -> Energy | None:
+        """−log p as a Gaussian sees it, at an estimate or before there is one, from weighted rows where it is an average over them.
+
+        None for a model that knows better than to be compared with a Gaussian.
+        """
         return None
 
     def natural_map(self) -> Array | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from zfree.arrays import Array, weighted_gram
 from zfree.conversion import check_callable, values_of
+from zfree.curvatures import Energy
 from zfree.errors import SpecificationError
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Model
@@ -158,6 +159,15 @@ class CustomModel(Model):
     def base_trace(self, X: Array, field: Field) -> Array | None:
         both = self._base_derivatives(X)
         return None if both is None else np.einsum("njk,njk->n", field.dense(), both[1])
+
+    def energy(self, theta: Array | None, X: Array, weight: Array | None) -> Energy:
+        """The mean Hessian of −log p over the rows."""
+        if theta is None:
+            return Energy(None, False, exact=False)
+        w = np.full(len(X), 1.0 / len(X)) if weight is None else weight / weight.sum()
+        hessian = -np.einsum("n,nrjk,r->jk", w, self._derivatives(X)[1], theta, optimize=True)
+        base = self._base_derivatives(X)
+        return Energy(hessian if base is None else hessian - np.einsum("n,njk->jk", w, base[1]), False, exact=False)
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         return np.einsum("nrj,r->nj", self._derivatives(X)[0], theta)

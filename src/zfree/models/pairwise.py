@@ -102,7 +102,7 @@ class PairwiseModel(Model):
         """η from θ (relative to the centre)."""
         return theta[self.n_pairs :] if self.linear else np.zeros(self.dimension)
 
-    def energy(self, theta: Array | None) -> Energy:
+    def energy(self, theta: Array | None, X: Array, weight: Array | None) -> Energy:
         scale = self.a if self.a != 0.0 else 1.0
         hessian = None if theta is None else self.matrix(theta) / scale
         return Energy(hessian, self.is_separable, self.a, self._log_terms(theta))
