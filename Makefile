@@ -5,7 +5,10 @@ BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 MNIST ?=
 SETS ?= 400
+ERROR_SETS ?= 200
+SHARE_SETS ?= 20
 CASES ?=
+OUTPUT ?= zfree-results/efficiency.jsonl
 
 .PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws coverage fuzz docs clean
 
@@ -58,8 +61,8 @@ publish: reproduce  ## put the tables and figures of that run into the documenta
 bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed
 
-bench-efficiency: $(VENV)/.dev  ## share of the Cramér–Rao bound and errors, against every baseline and maximum likelihood
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.efficiency
+bench-efficiency: $(VENV)/.dev  ## the default against its bars: shares of the bound, errors, coverage, cost; every baseline (CASES= parts of names; resumes)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.bars --sets $(SETS) --errors $(ERROR_SETS) --shares $(SHARE_SETS) --output $(OUTPUT) $(CASES)
 
 bench-auto: $(VENV)/.dev  ## cost, coverage, win rates of the automatic choice; the combination; the J test
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.auto

@@ -7,17 +7,21 @@ from scipy.optimize import minimize
 from scipy.special import log_ndtr
 
 from benchmarks.settings import Setting
-from zfree.likelihood import dirichlet_mle, exponential_mle, monte_carlo_mle
-from zfree.models import DirichletModel, ExponentialModel
+from zfree.likelihood import dirichlet_mle, exponential_mle, gamma_mle, monte_carlo_mle
+from zfree.models import DirichletModel, ExponentialModel, GammaModel
+
+DRAWS = 100_000
 
 
 def maximum_likelihood(setting: Setting, X: np.ndarray) -> np.ndarray:
-    """Exact for Dirichlet and exponential; Monte-Carlo for a Gaussian, with draws at the truth (the best possible pilot)."""
+    """Exact for Dirichlet, exponential and gamma; Monte-Carlo for a Gaussian, with draws at the truth (the best possible pilot)."""
     if isinstance(setting.model, DirichletModel):
         return dirichlet_mle(X)
     if isinstance(setting.model, ExponentialModel):
         return exponential_mle(X)
-    return monte_carlo_mle(setting.model, X, setting.big[:40_000], setting.theta)
+    if isinstance(setting.model, GammaModel):
+        return gamma_mle(X).ravel()
+    return monte_carlo_mle(setting.model, X, setting.big[:DRAWS], setting.theta)
 
 
 def pseudo_likelihood(setting: Setting, X: np.ndarray) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 import warnings
 
 import numpy as np
@@ -15,20 +14,8 @@ from tests.sampling import truncated_gaussian
 import zfree as zf
 from benchmarks.baselines import DirichletMLE
 from benchmarks.table import print_table
+from benchmarks.timing import interleaved_medians
 from zfree.errors import ZfreeWarning
-
-
-def interleaved_medians(calls, repeats):
-    """Median seconds of each call, the calls taking turns so that a slow moment hits all of them."""
-    times = [[] for _ in calls]
-    for call in calls:
-        call()
-    for _ in range(repeats):
-        for record, call in zip(times, calls, strict=True):
-            start = time.perf_counter()
-            call()
-            record.append(time.perf_counter() - start)
-    return [float(np.median(record)) for record in times]
 
 
 def import_seconds(statements, repeats=15):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.special import psi
+from scipy.stats import gamma
 
 import zfree as zf
 from tests.refusals import check_refusal, hidden
 from zfree.errors import DataError, SpecificationError
-from zfree.likelihood import dirichlet_mle, exponential_mle, monte_carlo_mle
+from zfree.likelihood import dirichlet_mle, exponential_mle, gamma_mle, monte_carlo_mle
 from zfree.models import ExponentialModel, PairwiseModel
 
 RNG = np.random.default_rng(0)
@@ -26,6 +27,31 @@ def test_exponential_is_the_inverse_mean_and_phi1():
     x = RNG.exponential(0.5, 100)
     assert exponential_mle(x)[0] == pytest.approx(1 / x.mean(), rel=1e-15)
     assert zf.Exponential("phi1").fit(x).rate_[0] == pytest.approx(exponential_mle(x)[0], rel=1e-13)
+
+
+def test_gamma_solves_the_likelihood_equations():
+    shapes = np.array([0.02, 0.6, 2.0, 8.0, 300.0])
+    X = np.random.default_rng(3).gamma(shapes, 0.5, (800, 5))
+    shape, rate = gamma_mle(X)
+    assert np.allclose(np.log(rate) - psi(shape) + np.log(X).mean(axis=0), 0, atol=1e-9)
+    assert np.allclose(shape / rate, X.mean(axis=0), rtol=1e-12)
+    fitted, _, scale = gamma.fit(X[:, 2], floc=0)
+    assert [fitted, 1 / scale] == pytest.approx([shape[2], rate[2]], rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_gamma_in_other_units(unit):
+    X = np.random.default_rng(4).gamma([0.5, 3.0], 1.0, (200, 2))
+    assert np.allclose(gamma_mle(X * unit) * [[1.0], [unit]], gamma_mle(X), rtol=1e-10)
+
+
+@pytest.mark.parametrize("spread", [1e-2, 1e-3, 2e-5])
+def test_gamma_of_values_that_are_close_keeps_its_digits(spread):
+    """Far from zero a gamma is nearly normal: shape = mean²/variance, with corrections of the order of one."""
+    x = 1 + spread * np.random.default_rng(5).standard_normal(500)
+    shape, rate = gamma_mle(x)[:, 0]
+    assert shape == pytest.approx(x.mean() ** 2 / x.var(), rel=max(3 * spread, 1e-6))
+    assert shape / rate == pytest.approx(x.mean(), rel=1e-12)
 
 
 def test_monte_carlo_likelihood_of_an_exponential():
@@ -84,6 +110,26 @@ CASES = {
         ["all alike, to rounding"],
     ),
     "one row": (lambda: dirichlet_mle([[0.2, 0.8]]), DataError, ["all alike"]),
+    "a gamma of zero": (lambda: gamma_mle([1.0, 0.0]), DataError, ["needs positive values"]),
+    "a gamma of text": (lambda: gamma_mle(["1", "2"]), DataError, ["X must be numbers"]),
+    "a gamma with NaN": (lambda: gamma_mle([1.0, np.nan]), DataError, ["finite"]),
+    "a gamma of masked values": (lambda: gamma_mle(hidden([1.0, 2.0], 1)), DataError, [r"X\[1\] is masked"]),
+    "a gamma of one value": (lambda: gamma_mle([2.0]), DataError, ["column 0", "all alike"]),
+    "a gamma of values alike to rounding": (
+        lambda: gamma_mle([[1.0, 3.0], [2.0, 3.0 + 1e-9]]),
+        DataError,
+        ["column 1", "all alike"],
+    ),
+    "a gamma whose rate overflows": (
+        lambda: gamma_mle([[1.0, 5e-324], [2.0, 1e-323]]),
+        DataError,
+        ["column 1", "unit"],
+    ),
+    "a gamma whose values have no common unit": (
+        lambda: gamma_mle([5e-324] * 9 + [1e308]),
+        DataError,
+        ["column 0", "unit"],
+    ),
     "masked parts": (lambda: dirichlet_mle(hidden(np.full((9, 2), 0.5), 3, 1)), DataError, [r"X\[3, 1\] is masked"]),
     "a theta of NaN": (
         lambda: monte_carlo(theta=THETA * np.nan),

@@ -15,6 +15,8 @@ from zfree.samplers.draws import check_model
 STEPS, TOLERANCE = 100, 1e-10
 MOST_ALIKE = 1e10
 """Concentrations beyond which rounding decides: the likelihood tells Σ α by differences of the size of its inverse."""
+LARGE_SHAPE = 100.0
+"""Shapes from which log a − ψ(a) is taken from its series: the difference loses digits there, the series none."""
 
 
 def exponential_mle(X: ArrayLike) -> Array:
@@ -67,6 +69,69 @@ def dirichlet_mle(X: ArrayLike) -> Array:
         if np.abs(step).max() < TOLERANCE * alpha.max():
             return np.asarray(alpha, dtype=np.float64)
     raise DataError(f"Newton's method found no maximum of the likelihood in {STEPS} steps; are the rows all alike?")
+
+
+def gamma_mle(X: ArrayLike) -> Array:
+    """Shapes and rates of independent gammas, by Newton's method in 1/shape (Minka 2002).
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d) or (n,)
+        Positive values.
+
+    Returns
+    -------
+    ndarray of shape (2, d)
+        The shapes of the columns, then their rates.
+
+    Examples
+    --------
+    >>> import numpy as np, zfree as zf
+    >>> x = np.random.default_rng(0).gamma(2.0, 1 / 3.0, size=4000)
+    >>> zf.likelihood.gamma_mle(x).round(1)
+    array([[2. ],
+           [2.9]])
+    """
+    X = _table(X, "X")
+    if not X.min() > 0:
+        raise DataError("the gamma distribution needs positive values.")
+    logs = np.log(X)
+    middle = logs.mean(axis=0)
+    with np.errstate(all="ignore"):
+        # log of the arithmetic over the geometric mean, by deviations: two means of close values would lose it.
+        gap = np.log1p(np.expm1(logs - middle).mean(axis=0))
+    if not np.all(gap > 1 / MOST_ALIKE):
+        raise DataError(
+            f"the values of column {int(np.argmin(gap))} are all alike, to rounding: the likelihood of a gamma distribution "
+            "has no maximum."
+        )
+    with np.errstate(all="ignore"):
+        mean = np.exp(middle + gap)
+        shape = (3 - gap + np.sqrt((gap - 3) ** 2 + 24 * gap)) / (12 * gap)
+        for _ in range(STEPS):
+            value, slope = _log_minus_psi(shape)
+            new = 1 / (1 / shape - (gap - value) / (shape**2 * slope))
+            new = np.where(new > 0, new, shape / 2)
+            done = bool(np.all(np.abs(new - shape) <= TOLERANCE * shape))
+            shape = new
+            if done:
+                break
+        rate = shape / mean
+    wild = ~((rate > 0) & (rate < np.inf))
+    if wild.any():
+        column = int(np.argmax(wild))
+        raise DataError(f"the mean of column {column}, or its inverse, is beyond floating point: change its unit.")
+    return np.stack([shape, rate])
+
+
+def _log_minus_psi(a: Array) -> tuple[Array, Array]:
+    """log a − ψ(a) and its derivative."""
+    u = 1 / a
+    v = u * u
+    series = u * (1 / 2 + u * (1 / 12 - v * (1 / 120 - v / 252)))
+    slope = -v * (1 / 2 + u * (1 / 6 - v * (1 / 30 - v / 42)))
+    large = a > LARGE_SHAPE
+    return np.where(large, series, np.log(a) - psi(a)), np.where(large, slope, u - polygamma(1, a))
 
 
 def monte_carlo_mle(model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLike) -> Array:
