@@ -28,9 +28,9 @@ class ExponentialFamily(ScoreMatchingEstimator):
         b: (n, d) → (n,).
     domain : Domain, optional
         ℝᵈ by default.
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : {"auto", "search"}, Generator, str, list of Generator or Combined
+        ``"auto"`` chooses a Barrier(p, γ) or a :class:`~zfree.SteinBarrier` from the data, ``"search"`` the former only; or a generator or
+        its name (:func:`zfree.named`); or a list of them to choose from; or several combined.
     jacobian, hessian : callable, optional
         Derivatives of t: (n, r, d) and (n, r, d, d).
     base_gradient, base_hessian : callable, optional

@@ -24,9 +24,10 @@ class LogNormal(_GaussianEstimator):
 
     Parameters
     ----------
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : {"auto", "search"}, Generator, str, list of Generator or Combined
+        ``"auto"`` takes the weight that theory names: that of maximum likelihood where all of K is free, else :class:`~zfree.SteinBarrier`;
+        ``"search"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to choose
+        from; or several combined.
     structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`TruncatedGaussian`.
 
@@ -98,9 +99,9 @@ class PowerInteraction(_PairwiseEstimator):
     ----------
     a, b : float
         Exponents ≥ 0; 0 stands for the logarithm.
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : {"auto", "search"}, Generator, str, list of Generator or Combined
+        ``"auto"`` takes the weight that theory names, :class:`~zfree.SteinBarrier`; ``"search"`` chooses a Barrier(p, γ) from the data; or
+        a generator or its name (:func:`zfree.named`); or a list of them to choose from; or several combined.
     structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`TruncatedGaussian`.
 

@@ -168,9 +168,9 @@ class TruncatedGaussian(_GaussianEstimator):
     domain : Domain, optional
         Where the data live; the positive orthant by default. On :class:`~zfree.Simplex` the Gaussian is in the parts that
         its chart keeps.
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : {"auto", "search"}, Generator, str, list of Generator or Combined
+        ``"auto"`` takes the weight that theory names, :class:`~zfree.SteinBarrier`; ``"search"`` chooses a Barrier(p, γ) from the data; or
+        a generator or its name (:func:`zfree.named`); or a list of them to choose from; or several combined.
     structure : {"full", "diagonal"}
         Which entries of K are free.
     mask : array_like of bool of shape (d, d), optional

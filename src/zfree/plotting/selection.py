@@ -19,19 +19,20 @@ def plot_selection(selection: Any, *, ax: Any | None = None) -> Any:
     Parameters
     ----------
     selection : Selection, FitResult or fitted estimator
-        Of a fit with ``generator="auto"``: ``est.result_.selection``.
+        Of a fit with ``generator="search"``: ``est.result_.selection``.
     ax : matplotlib axes, optional
     """
     record = getattr(getattr(selection, "result_", selection), "selection", selection)
     if not isinstance(record, Selection):
         raise SpecificationError(
-            f'plot_selection needs est.result_.selection of a fit with generator="auto", got {shown(record)}.'
+            f'plot_selection needs est.result_.selection of a fit with generator="search", got {shown(record)}.'
         )
     selection = record
     tried = [(t.generator, t) for t in selection.trials if isinstance(t.generator, Barrier)]
     if not tried:
         raise SpecificationError(
-            "this selection has no Barrier(p, γ) to draw: the generator was known or given as a list."
+            "this selection has no Barrier(p, γ) to draw: theory named the generator, or it was given in a list. "
+            'Fit with generator="search" to compare the members of the family.'
         )
     ax = new_axes(ax)
     good = [(g, t) for g, t in tried if not t.refused]
