@@ -35,6 +35,7 @@ _HOME = {
         "Generator",
         "Identity",
         "SectionDistance",
+        "SteinMoments",
         "named",
     ),
     "zfree.estimators": (
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
         Generator,
         Identity,
         SectionDistance,
+        SteinMoments,
         named,
     )
     from zfree.inference import FitResult, Ranking

@@ -6,6 +6,9 @@ For an exponential family the empirical loss is the quadratic :math:`\tfrac12\th
 .. math::
    \Gamma_i = J_t D J_t^\top, \qquad g_i = \mathrm{tr}(D\nabla^2 t) + J_t(\nabla\cdot D + D\nabla b) .
 
+Other test functions h in place of the statistics (:class:`~zfree.SteinMoments`) give linear equations :math:`\Gamma_N\theta + g_N = 0` too, with
+:math:`J_h` and :math:`\nabla^2 h` for the left :math:`J_t` and for :math:`\nabla^2 t`: no quadratic, as Γ is not symmetric.
+
 Both are sums over rows, so they are added up in chunks and can be merged. Each carries a common factor
 :math:`e^{\text{log\_scale}}`, because the weight of a row may not be representable by itself.
 """
@@ -40,6 +43,8 @@ class Moments:
         Logarithm of the unit of the two sums.
     gamma_sum, g_sum : ndarray
         The sums, of shapes (r, r) and (r,).
+    symmetric : bool
+        Whether Γ is that of a quadratic; with test functions of another kind it is not.
     """
 
     n: int
@@ -47,6 +52,7 @@ class Moments:
     log_scale: float
     gamma_sum: Array
     g_sum: Array
+    symmetric: bool = True
 
     @classmethod
     def zero(cls, n_parameters: int) -> Moments:
@@ -68,6 +74,7 @@ class Moments:
             top,
             mine * self.gamma_sum + theirs * other.gamma_sum,
             mine * self.g_sum + theirs * other.g_sum,
+            self.symmetric and other.symmetric,
         )
 
     @property
@@ -84,8 +91,18 @@ class Moments:
 class Rows:
     """A chunk of rows with the generator evaluated on it once."""
 
-    def __init__(self, model: Model, generator: Generator, domain: Domain, X: Array, weight: Array | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        generator: Generator,
+        domain: Domain,
+        X: Array,
+        weight: Array | None,
+        tests: Model | None = None,
+    ) -> None:
+        self._given = (model, generator, domain, tests)
         self.model, self.X = model.at(X), X
+        self.tests = self.model if tests is None else tests.alongside(self.model, X)
         self.weight = np.ones(len(X)) if weight is None else weight
         self.value: GeneratorValue = generator.evaluate(domain, X)
         self.log_scale = float(self.value.log_weight.max())
@@ -95,6 +112,12 @@ class Rows:
                 f"{generator!r} is not finite at row {row} (x = {X[row].tolist()}): the row is too close to the boundary. "
                 'Drop it or pass boundary="clip".'
             )
+
+    def only(self, row: int) -> Rows:
+        """One of the rows."""
+        model, generator, domain, tests = self._given
+        own = slice(row, row + 1)
+        return Rows(model, generator, domain, self.X[own], self.weight[own], tests)
 
     @cached_property
     def row_weight(self) -> Array:
@@ -108,15 +131,20 @@ class Rows:
         gradient = self.model.base_gradient(self.X)
         if gradient is not None:
             push = push + self.value.field.apply(gradient)
-        g = self.model.trace_hessian(self.X, self.value.field)
-        g += self.model.apply_jacobian(self.X, push)
+        g = self.tests.trace_hessian(self.X, self.value.field)
+        g += self.tests.apply_jacobian(self.X, push)
         return g
 
     def moments(self) -> Moments:
         """The sums over these rows."""
         weight = self.row_weight
-        gamma = self.model.gram(self.X, self.value.field, weight)
-        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, self._g @ weight)
+        symmetric = self.tests is self.model
+        gamma = (
+            self.model.gram(self.X, self.value.field, weight)
+            if symmetric
+            else self.tests.cross_gram(self.X, self.value.field, weight, self.model)
+        )
+        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, self._g @ weight, symmetric)
 
     def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
         """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ.
@@ -124,7 +152,7 @@ class Rows:
         Γ_i θ = J D (Jᵀθ), so no Γ_i is formed.
         """
         slope = self.model.statistic_gradient(self.X, theta)
-        rows = self.model.apply_jacobian(self.X, self.value.field.apply(slope))
+        rows = self.tests.apply_jacobian(self.X, self.value.field.apply(slope))
         rows += self._g
         if ridge:
             rows += (ridge * theta)[:, None] * self.model.gram_diagonal(self.X, self.value.field)
@@ -167,6 +195,23 @@ class Problem:
         assert self.units is not None
         return self.generator.in_units(self.units)
 
+    @cached_property
+    def tests(self) -> Model | None:
+        """Test functions of the model's own, where the generator asks for them; None for the statistics."""
+        if not self.generator.own_tests:
+            return None
+        assert self.units is not None
+        pilot, r = self.generator.tests_pilot(), self.model.n_parameters
+        if pilot is not None and pilot.size != r:
+            raise SpecificationError(f"the pilot of {self.generator!r} must have the {r} parameters of this model.")
+        found = self.model.test_functions(self.domain, self.units, pilot)
+        if found is None:
+            raise SpecificationError(
+                f"{self.generator!r} needs a model with test functions of its own, a Dirichlet or a gamma: this one has none on "
+                f"{self.domain!r}. Use a Barrier."
+            )
+        return found
+
     def chunks(self) -> Iterator[tuple[Array, Array | None]]:
         """Rows and weights in pieces of bounded size."""
         for part in row_chunks(len(self.X), self.model.doubles_per_row):
@@ -178,11 +223,11 @@ class Problem:
             yield self._only_chunk
             return
         for X, weight in self.chunks():
-            yield Rows(self.model, self._measuring, self.domain, X, weight)
+            yield Rows(self.model, self._measuring, self.domain, X, weight, self.tests)
 
     @cached_property
     def _only_chunk(self) -> Rows:
-        return Rows(self.model, self._measuring, self.domain, self.X, self.weight)
+        return Rows(self.model, self._measuring, self.domain, self.X, self.weight, self.tests)
 
     def moments(self) -> Moments:
         """Γ and g summed over all rows."""

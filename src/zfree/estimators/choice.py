@@ -21,6 +21,7 @@ from zfree.inference import (
     prepare,
     safe_generator,
 )
+from zfree.inference.pilot import settled
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
@@ -65,7 +66,7 @@ def choose_generator(
         One that is known to give maximum likelihood for this model.
     """
     if isinstance(asked, Generator):
-        return asked, None
+        return settled(asked, problem, restriction, ridge), None
     if not restriction.free.any():
         return safe_generator(problem.domain), None  # nothing is estimated
     if isinstance(asked, Combined):

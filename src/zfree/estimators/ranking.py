@@ -107,7 +107,7 @@ def _compare(
                 measured.append((replace(c, problem=reason), np.full(2, np.nan)))
                 continue
             criterion = c.result.n_observations * float(np.sum(weight * c.result.working_covariance))
-            posed_with = replace(problem, generator=c.generator)
+            posed_with = replace(problem, generator=c.result.generator)
             leave_out = _leave_out(posed_with, restriction, weight, posed.ridge)
             measured.append((replace(c, criterion=criterion), leave_out))
     measured.sort(key=lambda pair: (bool(pair[0].problem), pair[0].criterion))

@@ -8,6 +8,7 @@ from zfree.generators.custom import Custom
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
 from zfree.generators.named import NAMED, named
 from zfree.generators.scale import Scale
+from zfree.generators.stein_moments import SteinMoments
 
 __all__ = [
     "NAMED",
@@ -23,6 +24,7 @@ __all__ = [
     "Pilot",
     "Scale",
     "SectionDistance",
+    "SteinMoments",
     "Vanishing",
     "named",
 ]

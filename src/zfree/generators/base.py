@@ -50,7 +50,7 @@ class Pilot(NamedTuple):
     energy: Array | None
     """Hessian (d, d) of −log p at these parameters, where it is constant: the K of a Gaussian. None for other models."""
     covariance: Array
-    """Covariance (d, d) of the rows."""
+    """Covariance (d, d) of the rows; empty for a generator that does not want it."""
 
 
 class Generator(ABC):
@@ -60,6 +60,10 @@ class Generator(ABC):
     """Whether :meth:`on_domain` works on a flat domain itself; otherwise it is called in the domain's chart."""
     wants_pilot: bool = False
     """Whether the weight is built from a first estimate, which :func:`zfree.inference.pilot.settled` makes."""
+    wants_covariance: bool = True
+    """Whether the pilot is to have the covariance of the rows."""
+    own_tests: bool = False
+    """Whether the equations are those of test functions of the model's own, and not of its statistics."""
 
     @abstractmethod
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
@@ -84,6 +88,10 @@ class Generator(ABC):
     def informed(self, pilot: Pilot) -> Generator:
         """The generator built from a first estimate. It wants none any more."""
         return self
+
+    def tests_pilot(self) -> Array | None:
+        """The parameters that test functions of the model's own are built from; None without any."""
+        return None
 
     def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
         """How many times too much some slacks or columns count because of the units they are written in; 1 if they do not.

@@ -22,6 +22,7 @@ from scipy.special import fdtrc
 from zfree.arrays import Array
 from zfree.generators import Generator
 from zfree.inference.dealing import deal
+from zfree.inference.pilot import settled
 from zfree.moments import Moments, Problem
 from zfree.solvers import Restriction, Solution, solve
 
@@ -80,6 +81,7 @@ class Stacked:
 
 def stack(problem: Problem, generators: Sequence[Generator], restriction: Restriction, ridge: float) -> Stacked:
     """Fit with each generator and collect the influences at the first one's estimate."""
+    generators = [settled(g, problem, restriction, ridge) for g in generators]
     problems = [replace(problem, generator=g) for g in generators]
     moments = [p.moments() for p in problems]
     solutions = [solve(m, restriction, problem.model.names, ridge, quiet=True) for m in moments]

@@ -93,16 +93,28 @@ def measure(problem: Problem, solution: Solution, moments: Moments, weight: Arra
     """Tr(W Σ̂) and the number of rows it rests on, in one pass over the rows."""
     theta, restriction = solution.theta, solution.restriction
     inverse, r = solution.inverse, problem.model.n_parameters
-    importance = np.zeros(r)
-    importance[restriction.free] = np.diagonal(inverse)
+    importance = _importance(moments, solution, weight)
     meat, shares, squares = np.zeros((r, r)), 0.0, 0.0
     for rows in problem.rows():
         psi = rows.influence(theta, moments.log_scale, ridge)
         meat += psi @ psi.T
-        # Rows are compared by ψᵀ diag(Γ⁻¹) ψ: cheap, and a row that dominates Σ̂ dominates this.
-        share = np.einsum("rn,rn->n", psi * importance[:, None], psi)
+        share = np.einsum("rn,rn->n", psi * importance if importance.shape[1] == 1 else importance @ psi, psi)
         shares, squares = shares + share.sum(), squares + (share**2).sum()
-    covariance = restriction.embed(inverse @ restriction.block(meat) @ inverse) / moments.weight**2
+    covariance = restriction.embed(inverse @ restriction.block(meat) @ inverse.T) / moments.weight**2
     criterion = moments.n * float(np.sum(weight * covariance))
     effective = float(shares**2 / squares) if squares > 0 else 0.0
     return Measured(problem.generator, moments, solution, covariance, criterion, effective)
+
+
+def _importance(moments: Moments, solution: Solution, weight: Array) -> Array:
+    """By what ψ of a row is squared to compare it with others: diag(Γ⁻¹) as a column, or where that need not be positive Γ⁻ᵀ W Γ⁻¹.
+
+    The first is cheap, and a row that dominates Σ̂ dominates this; the second is the row's own share of the criterion.
+    """
+    restriction = solution.restriction
+    if not moments.symmetric:
+        A = restriction.embed(solution.inverse)
+        return A.T @ weight @ A
+    importance = np.zeros((restriction.free.size, 1))
+    importance[restriction.free, 0] = np.diagonal(solution.inverse)
+    return importance

@@ -23,6 +23,7 @@ import numpy as np
 
 from zfree.arrays import Array, chunk_rows, row_chunks
 from zfree.inference.dealing import deal
+from zfree.inference.fixed_point import changes_by_iteration
 from zfree.inference.leaving_out import DeterminedAlone, Pieces, changes_without
 from zfree.inference.parameters import FEWEST
 from zfree.moments import Moments, Problem, Rows
@@ -131,7 +132,7 @@ def leave_rows_out(
     for rows in _chunks(problem, ridge):
         pieces = Pieces([rows], moments.log_scale, ridge, each=True)
         try:
-            change, linear = changes_without(pieces, A, pieces.influence(solution.theta), tolerance, most)
+            change, linear = _changes(pieces, moments, A, solution.theta, tolerance, most)
         except DeterminedAlone as error:
             raise DeterminedAlone(start + error.piece, error.parameter) from None
         changes.append(change.T)
@@ -141,6 +142,15 @@ def leave_rows_out(
     if len(changes) == 1:
         return Jackknife(changes[0], shares, influences[0])
     return Jackknife(np.concatenate(changes), shares, np.concatenate(influences))
+
+
+def _changes(
+    pieces: Pieces, moments: Moments, A: Array, theta: Array, tolerance: float, most: int
+) -> tuple[Array, Array]:
+    psi = pieces.influence(theta)
+    if moments.symmetric:
+        return changes_without(pieces, A, psi, tolerance, most)
+    return changes_by_iteration(pieces, A, psi, tolerance)
 
 
 def _chunks(problem: Problem, ridge: float) -> Iterator[Rows]:
@@ -169,7 +179,7 @@ def leave_groups_out(
         rows = list(replace(problem, X=problem.X[inside], weight=weight).rows())
         pieces = Pieces(rows, moments.log_scale, ridge, each=False)
         try:
-            change, _ = changes_without(pieces, A, pieces.influence(solution.theta), tolerance, 1000)
+            change, _ = _changes(pieces, moments, A, solution.theta, tolerance, 1000)
         except DeterminedAlone as error:
             raise DeterminedAlone(int(np.flatnonzero(inside)[0]), error.parameter) from None
         changes.append(change[:, 0])

@@ -19,7 +19,7 @@ def settled(generator: Generator, problem: Problem, restriction: Restriction, ri
     """
     if not generator.wants_pilot:
         return generator
-    covariance = row_covariance(problem)
+    covariance = row_covariance(problem) if generator.wants_covariance else np.zeros((0, 0))
     first = replace(problem, generator=generator.provisional(covariance))
     theta = solve(first.moments(), restriction, problem.model.names, ridge, quiet=True).theta
     return generator.informed(Pilot(theta, problem.model.energy_hessian(theta), covariance))

@@ -14,6 +14,7 @@ from zfree.errors import MissingDependencyError, NotConvexError, SingularMoments
 from zfree.generators import Barrier, BoundaryDistance, Generator
 from zfree.inference.boundary import boundary_orders, judge
 from zfree.inference.criterion import Measured, Target, measure, weight_matrix
+from zfree.inference.pilot import settled
 from zfree.models import BoundaryOrder
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve
@@ -116,8 +117,9 @@ class Search:
             return Trial(generator, np.inf, 0.0, "does not vanish on the boundary" + why), None
         if not verdict.finite_variance and not any_variance:
             return Trial(generator, np.inf, 0.0, "no finite variance"), None
-        problem = replace(self.problem, generator=generator)
         try:
+            generator = settled(generator, self.problem, self.restriction, self.ridge)
+            problem = replace(self.problem, generator=generator)
             moments = problem.moments()
             solution = solve(moments, self.restriction, problem.model.names, self.ridge, quiet=True)
         except SingularMomentsError:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.domains import Domain
+from zfree.domains import Domain, Units
 from zfree.fields import Field
 from zfree.models.normalisable import Normalisable
 
@@ -94,6 +94,23 @@ class Model(ABC):
     @abstractmethod
     def gram(self, X: Array, field: Field, weight: Array) -> Array:
         """Σ_i w_i J_t D J_tᵀ, shape (r, r)."""
+
+    def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Array:
+        """Σ_i w_i J_h D J_tᵀ, shape (r, r), where h are the functions of this model and t those of another with as many."""
+        columns = (model.statistic_gradient(X, unit) for unit in np.eye(model.n_parameters))
+        return np.stack([self.apply_jacobian(X, field.apply(slope)) @ weight for slope in columns], axis=1)
+
+    def test_functions(self, domain: Domain, units: Units, pilot: Array | None) -> Model | None:
+        r"""Functions h whose equations :math:`E\,A_\theta(D\nabla h_l) = 0` are better than those of t, with D of ``Barrier(1, 0)``; None if there are none.
+
+        They are again a model, with as many functions, of which only the derivatives are used. `pilot` is a first estimate they may be built
+        from; without one they must do without parameters.
+        """
+        return None
+
+    def alongside(self, model: Model, X: Array) -> Model:
+        """:meth:`at`, next to another model that is prepared for the same rows and may have computed something already."""
+        return self.at(X)
 
     def base(self, X: Array) -> Array:
         """b(x), shape (N,)."""

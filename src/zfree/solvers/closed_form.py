@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from zfree.arrays import Array, Index
-from zfree.errors import IllConditionedWarning, SingularMomentsError, warn
+from zfree.errors import IllConditionedWarning, SingularMomentsError, SpecificationError, warn
 from zfree.moments import Moments
 from zfree.solvers.restriction import Restriction
 
@@ -39,10 +39,16 @@ class Solution:
     reciprocal_condition: float
 
 
+NOT_FINITE = "the estimate is not finite: some rows are too large, or too close to the boundary."
+NO_RIDGE = (
+    "a ridge penalises the loss of score matching, and equations with test functions (SteinMoments) have none: leave out ridge=, or pass a Barrier."
+)
+
+
 def solve(
     moments: Moments, restriction: Restriction, names: tuple[str, ...], ridge: float = 0.0, *, quiet: bool = False
 ) -> Solution:
-    """Minimise ½θᵀΓθ + gᵀθ over the free parameters.
+    """Minimise ½θᵀΓθ + gᵀθ over the free parameters; where Γ is not symmetric, solve the equations Γθ + g = 0 of these.
 
     Parameters
     ----------
@@ -62,6 +68,10 @@ def solve(
     diagonal = gamma.diagonal()
     if not diagonal.size:
         return Solution(restriction.expand(np.zeros(0)), np.zeros((0, 0)), restriction, 1.0)
+    if not moments.symmetric:
+        if ridge:
+            raise SpecificationError(NO_RIDGE)
+        return _solve_equations(moments, gamma, g, restriction, names, quiet)
     if not diagonal.min() > 0:
         dead = [names[i] for i, value in zip(index, diagonal, strict=True) if not value > 0]
         raise SingularMomentsError(_deficiency(moments, len(index), dead))
@@ -74,24 +84,60 @@ def solve(
     if rcond < SINGULAR:
         raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, names, index)))
     if rcond < ILL_CONDITIONED and not quiet:
-        warn(
-            f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
-            f"The data say least about {', '.join(_null_direction(scaled, names, index))}. "
-            "Use more rows, a small ridge=, a mask, or another generator.",
-            IllConditionedWarning,
-        )
+        _warn_ill_conditioned(rcond, _null_direction(scaled, names, index))
     inverse = lapack.dpotri(factor, lower=0)[0]  # the upper triangle; the lower one is zero
     inverse = inverse + inverse.T
     inverse.flat[:: len(scale) + 1] *= 0.5
     theta = -scale * lapack.dpotrs(factor, scale * g, lower=0)[0]
     if not np.isfinite(theta).all():
-        raise SingularMomentsError("the estimate is not finite: some rows are too large, or too close to the boundary.")
+        raise SingularMomentsError(NOT_FINITE)
     return Solution(restriction.expand(theta), inverse * scale[:, None] * scale, restriction, rcond)
+
+
+def _solve_equations(
+    moments: Moments, gamma: Array, g: Array, restriction: Restriction, names: tuple[str, ...], quiet: bool
+) -> Solution:
+    """θ = −Γ⁻¹g by LU, in the units of rows and columns in which their largest entries are one."""
+    index = restriction.index
+    rows, columns = equilibration(gamma)
+    if not (np.isfinite(rows).all() and np.isfinite(columns).all()):
+        dead = [names[i] for i, r, c in zip(index, rows, columns, strict=True) if not np.isfinite(r + c)]
+        raise SingularMomentsError(_deficiency(moments, len(index), dead))
+    scaled = gamma * rows[:, None] * columns
+    factor, pivots, info = lapack.dgetrf(scaled)
+    rcond = 0.0 if info else float(lapack.dgecon(factor, np.abs(scaled).sum(axis=0).max())[0])
+    if rcond < SINGULAR:
+        raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, names, index)))
+    if rcond < ILL_CONDITIONED and not quiet:
+        _warn_ill_conditioned(rcond, _null_direction(scaled, names, index))
+    theta = -columns * lapack.dgetrs(factor, pivots, rows * g)[0]
+    if not np.isfinite(theta).all():
+        raise SingularMomentsError(NOT_FINITE)
+    inverse = lapack.dgetri(factor, pivots)[0] * columns[:, None] * rows
+    return Solution(restriction.expand(theta), inverse, restriction, rcond)
+
+
+def equilibration(gamma: Array) -> tuple[Array, Array]:
+    """Factors of rows and of columns that make their largest entries one; infinite for rows and columns of zeros."""
+    size = np.abs(gamma)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rows = 1.0 / size.max(axis=1)
+        columns = 1.0 / (size * rows[:, None]).max(axis=0)
+    return rows, columns
+
+
+def _warn_ill_conditioned(rcond: float, culprits: list[str]) -> None:
+    warn(
+        f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
+        f"The data say least about {', '.join(culprits)}. "
+        "Use more rows, a small ridge=, a mask, or another generator.",
+        IllConditionedWarning,
+    )
 
 
 def _null_direction(scaled: Array, names: tuple[str, ...], index: Index, most: int = 4) -> list[str]:
     """Names of the parameters that make up the flattest direction of Γ."""
-    vector = np.abs(np.linalg.eigh(scaled)[1][:, 0])
+    vector = np.abs(np.linalg.svd(scaled)[2][-1])
     leading = np.argsort(-vector)[:most]
     return [names[index[i]] for i in leading if vector[i] > 0.1 * vector[leading[0]]]
 
