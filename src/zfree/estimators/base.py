@@ -21,7 +21,7 @@ from zfree.errors import (
 )
 from zfree.estimators.boundary import keep_inside
 from zfree.estimators.checking import checked, wants_check, with_bound_note
-from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator
+from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator, with_criterion
 from zfree.estimators.clipping import remark_on_clipping
 from zfree.estimators.combined import combined_estimate
 from zfree.estimators.data import Data
@@ -82,6 +82,10 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         """A generator with which score matching is maximum likelihood for this model, if there is one."""
         return None
 
+    def _by_theory(self) -> Generator | None:
+        """A generator that theory says is nearly as good as maximum likelihood for this model, if there is one."""
+        return None
+
     @abstractmethod
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         """The model for these data, and the parameters held at known values."""
@@ -106,7 +110,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         -------
         self
         """
-        check = wants_check(self.get_params(deep=False).get("check", True))
+        check = wants_check(vars(self).get("check", True))
         asked = as_generator(self.generator)
         array, weight = self._read_given(X, sample_weight)
         data, notes = self._use(array, weight)
@@ -114,7 +118,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
             problem, restriction = self._pose(data)
             with blas_threads_for(problem.model.n_parameters):
                 generator, selection = choose_generator(
-                    asked, problem, restriction, self.ridge, self.target, self._known_best()
+                    asked, problem, restriction, self.ridge, self.target, self._known_best(), self._by_theory()
                 )
                 problem = replace(problem, generator=generator)
                 if isinstance(asked, Combined):
@@ -130,6 +134,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
                     )
                 else:
                     result = self._estimate(problem, restriction, notes)
+                selection = with_criterion(selection, result, problem, restriction, self.target)
             result = remark_on_boundary(remark_on_units(result, problem), problem, restriction)
             result = self._remark_on_estimate(result, data.X)
         if notes and self.boundary == "clip":

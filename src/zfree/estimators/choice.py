@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from zfree.conversion import shown
 from zfree.domains import Domain
 from zfree.errors import SelectionWarning, SpecificationError, warn
 from zfree.generators import Barrier, BoundaryDistance, Combined, Generator, Identity, SectionDistance, named
 from zfree.inference import (
     FamilySearch,
+    FitResult,
     Selection,
     Target,
     Trial,
@@ -20,25 +23,28 @@ from zfree.inference import (
     judge,
     prepare,
     safe_generator,
+    weight_matrix,
 )
 from zfree.inference.pilot import settled
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
 GeneratorLike = Generator | Sequence[Generator | str] | Combined | str
-"""A generator or its name, a list to choose from, several combined, or ``"auto"``."""
+"""A generator or its name, a list to choose from, several combined, or ``"auto"`` or ``"search"``."""
+BY_THEORY = 'its equations are nearly the likelihood\'s for this model; generator="search" would search the barriers'
+"""The remark of a choice that was made without looking at the data."""
 
 
 def as_generator(asked: Any) -> Generator | Sequence[Generator] | Combined | str:
     """What was asked for, with names replaced by the generators they stand for; an error for anything else."""
-    if isinstance(asked, Generator | Combined) or (isinstance(asked, str) and asked == "auto"):
+    if isinstance(asked, Generator | Combined) or (isinstance(asked, str) and asked in ("auto", "search")):
         return asked
     if isinstance(asked, str):
         return named(asked)
     if isinstance(asked, list | tuple) and asked and all(isinstance(g, Generator | str) for g in asked):
         return [named(g) if isinstance(g, str) else g for g in asked]
     raise SpecificationError(
-        'generator must be "auto", a generator such as zf.Barrier(power=4/3), a name such as "truncated-sm", a list of '
+        'generator must be "auto", "search", a generator such as zf.Barrier(power=4/3), a name such as "truncated-sm", a list of '
         f"generators to choose from, or zf.Combined, got {shown(asked)}."
     )
 
@@ -50,12 +56,14 @@ def choose_generator(
     ridge: float,
     target: Target,
     known: Generator | None,
+    theory: Generator | None = None,
 ) -> tuple[Generator, Selection | None]:
     """The generator to use, and the record of how it was chosen (None if it was given).
 
     Parameters
     ----------
-    asked : Generator, sequence of Generator or "auto"
+    asked : Generator, sequence of Generator, "auto" or "search"
+        ``"auto"`` takes what theory knows to be best for the model, if it does; ``"search"`` searches the family of barriers.
     problem : Problem
         Data and model; its generator is ignored.
     restriction, ridge
@@ -64,6 +72,8 @@ def choose_generator(
         What the criterion measures, see :func:`zfree.inference.criterion.weight_matrix`.
     known : Generator or None
         One that is known to give maximum likelihood for this model.
+    theory : Generator or None
+        One that is known to come close to it.
     """
     if isinstance(asked, Generator):
         return settled(asked, problem, restriction, ridge), None
@@ -76,6 +86,10 @@ def choose_generator(
         asked, remark = _distances(problem.domain), "barriers need a convex domain"
     if isinstance(asked, str):
         remark = "known to be maximum likelihood"
+        if asked == "search":
+            known, theory = None, None
+        if known is None and theory is not None:
+            known, remark = settled(theory, problem, restriction, ridge), BY_THEORY
         if not problem.domain.has_boundary:
             known, remark = Identity(scale="natural"), "the family has one member where there is no boundary"
         if known is not None:
@@ -107,6 +121,18 @@ def choose_generator(
     return best.generator, Selection(best.generator, best.criterion, tuple(trials), label, remark)
 
 
+def with_criterion(
+    selection: Selection | None, result: FitResult, problem: Problem, restriction: Restriction, target: Target
+) -> Selection | None:
+    """The record of a choice by theory with its criterion, which the fit itself gives."""
+    if selection is None or selection.remark != BY_THEORY:
+        return selection
+    weight = weight_matrix(target, problem, restriction, result.working_theta)
+    criterion = result.n_observations * float(np.sum(weight * result.working_covariance))
+    trial = Trial(selection.chosen, criterion, float(result.n_observations))
+    return replace(selection, criterion=criterion, trials=(trial,))
+
+
 def _distances(domain: Domain) -> list[Generator]:
     """What vanishes on a boundary that is not that of a convex set; on a line the two are one."""
     nearest = BoundaryDistance(scale="natural")
@@ -121,6 +147,8 @@ def companions(leader: Generator, domain: Domain, heavy_tailed: bool) -> list[Ge
     """
     if not domain.is_convex:
         return [SectionDistance("x^2", scale="natural"), *(g for g in _distances(domain) if g != leader)]
+    if leader.own_tests:
+        return [Barrier.log(det_power=0.0)]  # of a finite variance whatever the shape parameters, as the leader
     family = leader if isinstance(leader, Barrier) and leader.power is not None else Barrier(1.0, 0.0)
     step = 0.3 if heavy_tailed else 0.6
     return [beside(family, -step), beside(family, -0.2, 0.25)]

@@ -10,7 +10,7 @@ from zfree.errors import DataError, SpecificationError
 from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.data import Data
-from zfree.generators import Barrier, Generator
+from zfree.generators import Barrier, Generator, SteinMoments
 from zfree.inference import FitResult, Target
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, Model
 from zfree.solvers import Restriction
@@ -21,9 +21,10 @@ class Dirichlet(ScoreMatchingEstimator):
 
     Parameters
     ----------
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : Generator, str, list of Generator, Combined, "auto" or "search"
+        ``"auto"`` is :class:`~zfree.SteinMoments`, which comes close to maximum likelihood (with a ridge, as ``"search"``); ``"search"`` chooses a
+        Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to choose from; or several
+        combined.
     domain : Simplex, optional
         The simplex of as many parts as there are columns; pass one to set the tolerance on the sums.
     fixed : dict, optional
@@ -89,6 +90,9 @@ class Dirichlet(ScoreMatchingEstimator):
             raise SpecificationError(f"a Dirichlet lives on a Simplex, got domain={self.domain!r}.")
         return Simplex(n_columns) if self.domain is None else self.domain
 
+    def _by_theory(self) -> Generator | None:
+        return None if self.ridge else SteinMoments()  # equations have no loss to penalise
+
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         model = DirichletModel(data.columns)
         return model, Restriction.none(model.n_parameters)
@@ -143,9 +147,9 @@ class Exponential(_OrthantEstimator):
 
     Parameters
     ----------
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : Generator, str, list of Generator, Combined, "auto" or "search"
+        ``"auto"`` is h(x) = x, which is maximum likelihood; ``"search"`` chooses a Barrier(p, γ) from the data; or a generator or its name
+        (:func:`zfree.named`); or a list of them to choose from; or several combined.
     fixed, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`Dirichlet`.
 
@@ -179,9 +183,10 @@ class Gamma(_OrthantEstimator):
 
     Parameters
     ----------
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : Generator, str, list of Generator, Combined, "auto" or "search"
+        ``"auto"`` is :class:`~zfree.SteinMoments`, which comes close to maximum likelihood (with a ridge, as ``"search"``); ``"search"`` chooses a
+        Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to choose from; or several
+        combined.
     fixed, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`Dirichlet`.
 
@@ -190,6 +195,9 @@ class Gamma(_OrthantEstimator):
     shape_, rate_, shape_se_, rate_se_ : ndarray of shape (n_columns,)
     result_ : FitResult
     """
+
+    def _by_theory(self) -> Generator | None:
+        return None if self.ridge else SteinMoments()  # equations have no loss to penalise
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         model = GammaModel(data.columns)
