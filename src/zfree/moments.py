@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -113,6 +114,14 @@ class Rows:
                 'Drop it or pass boundary="clip".'
             )
 
+    def retested(self, tests: Model) -> Rows:
+        """The same rows and the same D with other test functions."""
+        twin = copy(self)
+        twin.__dict__.pop("_g", None)
+        twin._given = (*self._given[:3], tests)
+        twin.tests = tests.alongside(self.model, self.X)
+        return twin
+
     def only(self, row: int) -> Rows:
         """One of the rows."""
         model, generator, domain, tests = self._given
@@ -125,26 +134,33 @@ class Rows:
         return self.weight * np.exp(self.value.log_weight - self.log_scale)
 
     @cached_property
+    def _push(self) -> Array:
+        """∇·D + D∇b."""
+        gradient = self.model.base_gradient(self.X)
+        return self.value.divergence if gradient is None else self.value.divergence + self.value.field.apply(gradient)
+
+    @cached_property
     def _g(self) -> Array:
         """g_i in units of the row's own weight, laid out (r, N)."""
-        push = self.value.divergence
-        gradient = self.model.base_gradient(self.X)
-        if gradient is not None:
-            push = push + self.value.field.apply(gradient)
         g = self.tests.trace_hessian(self.X, self.value.field)
-        g += self.tests.apply_jacobian(self.X, push)
+        g += self.tests.apply_jacobian(self.X, self._push)
         return g
 
     def moments(self) -> Moments:
         """The sums over these rows."""
         weight = self.row_weight
         symmetric = self.tests is self.model
-        gamma = (
-            self.model.gram(self.X, self.value.field, weight)
-            if symmetric
-            else self.tests.cross_gram(self.X, self.value.field, weight, self.model)
-        )
-        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, self._g @ weight, symmetric)
+        if symmetric:
+            gamma, g = self.model.gram(self.X, self.value.field, weight), self._g @ weight
+        else:
+            gamma, g = self._equations(weight)
+        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, g, symmetric)
+
+    def _equations(self, weight: Array) -> tuple[Array, Array]:
+        """Γ and g of test functions that are not the statistics."""
+        field = self.value.field
+        found = self.tests.equations(self.X, field, weight)
+        return (self.tests.cross_gram(self.X, field, weight, self.model), self._g @ weight) if found is None else found
 
     def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
         """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ.
@@ -170,6 +186,29 @@ class Rows:
         return total * np.exp(self.value.log_weight - log_scale)
 
 
+class Seen:
+    """What problems share that differ in the generator only, where all rows are one chunk: nothing is computed twice."""
+
+    def __init__(self, model: Model, domain: Domain, X: Array, weight: Array | None) -> None:
+        self.model, self.domain, self.X, self.weight = model, domain, X, weight
+        self.tested: Rows | None = None
+        """Rows with test functions of the model's own: all generators that ask for them have the same D."""
+
+    def serves(self, problem: Problem) -> bool:
+        """Whether a problem is about the same rows."""
+        return (
+            problem.X is self.X
+            and problem.weight is self.weight
+            and problem.model is self.model
+            and problem.domain is self.domain
+        )
+
+    @cached_property
+    def prepared(self) -> Model:
+        """The model with what it knows about the rows."""
+        return self.model.at(self.X)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Data on a domain, a model and a generator: all that is needed to form moments, in bounded memory.
@@ -184,10 +223,13 @@ class Problem:
     X: Array
     weight: Array | None = None
     units: Units | None = None
+    seen: Seen | None = None
 
     def __post_init__(self) -> None:
         if self.units is None:
             object.__setattr__(self, "units", Units.of(self.domain, self.X, self.weight))
+        if self.seen is None or not self.seen.serves(self):
+            object.__setattr__(self, "seen", Seen(self.model, self.domain, self.X, self.weight))
 
     @cached_property
     def _measuring(self) -> Generator:
@@ -215,7 +257,8 @@ class Problem:
     def chunks(self) -> Iterator[tuple[Array, Array | None]]:
         """Rows and weights in pieces of bounded size."""
         for part in row_chunks(len(self.X), self.model.doubles_per_row):
-            yield self.X[part], None if self.weight is None else self.weight[part]
+            whole = part.stop - part.start == len(self.X)
+            yield self.X if whole else self.X[part], None if self.weight is None else self.weight[part]
 
     def rows(self) -> Iterator[Rows]:
         """The same pieces with the generator evaluated. A single piece is evaluated once and kept."""
@@ -227,7 +270,19 @@ class Problem:
 
     @cached_property
     def _only_chunk(self) -> Rows:
-        return Rows(self.model, self._measuring, self.domain, self.X, self.weight, self.tests)
+        assert self.seen is not None
+        known = self.seen.tested
+        if self.tests is not None and known is not None:
+            return known.retested(self.tests)
+        rows = Rows(self.seen.prepared, self._measuring, self.domain, self.X, self.weight, self.tests)
+        if self.tests is not None:
+            self.seen.tested = rows
+        return rows
+
+    def model_at(self, X: Array) -> Model:
+        """The model, prepared if these are all rows, in one chunk."""
+        assert self.seen is not None
+        return self.seen.prepared if X is self.X and len(X) <= chunk_rows(self.model.doubles_per_row) else self.model
 
     def moments(self) -> Moments:
         """Γ and g summed over all rows."""

@@ -10,8 +10,9 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.conversion import shown
-from zfree.domains import Domain
+from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import SpecificationError
+from zfree.fields import Diagonal, DiagonalPlusRankOne
 from zfree.generators.barrier import Barrier
 from zfree.generators.base import Decay, Generator, GeneratorValue, Pilot, Vanishing
 
@@ -75,6 +76,11 @@ class SteinMoments(Generator):
         return replace(self, pilot=pilot.theta)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
+        n, d = X.shape
+        if isinstance(domain, Simplex):
+            return GeneratorValue(np.zeros(n), DiagonalPlusRankOne(X, np.full(n, -1.0), X), 1.0 - d * X)
+        if isinstance(domain, Orthant):
+            return GeneratorValue(np.zeros(n), Diagonal(X), np.ones_like(X))
         return _WEIGHT.on_domain(domain, X)
 
     def vanishing(self, domain: Domain) -> Vanishing:

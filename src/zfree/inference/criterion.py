@@ -42,10 +42,10 @@ def information(problem: Problem) -> Array:
     total, first, second = 0.0, np.zeros(r), np.zeros((r, r))
     shift = problem.model.statistics(problem.X[:1])[0]  # any constant near the mean keeps the digits
     for X, weight in problem.chunks():
-        t = (problem.model.statistics(X) - shift).T
+        t = (problem.model_at(X).statistics(X) - shift).T
         w = np.ones(len(X)) if weight is None else weight
-        total, first = total + w.sum(), first + t @ w
-        second += (t * w) @ t.T
+        total, first = total + float(w.sum()), first + t @ w
+        second += (t if weight is None else t * w) @ t.T
     mean = first / total
     return second / total - np.multiply.outer(mean, mean)
 

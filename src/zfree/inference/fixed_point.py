@@ -24,25 +24,35 @@ STEPS = 12
 def changes_by_iteration(pieces: Pieces, A: Array, psi: Array, tolerance: float) -> tuple[Array, Array]:
     """θ without each piece minus θ, and its linear part A ψ, both (r, pieces). See :func:`~zfree.inference.leaving_out.changes_without`.
 
-    The tolerance is relative to the root mean square over the pieces of every parameter's own changes.
+    The error allowed is relative to the root mean square of every parameter's own changes, over all pieces together.
     """
-    linear = A @ psi
-    spread = np.sqrt(np.einsum("rn,rn->r", linear, linear) / linear.shape[1])
-    allowed = tolerance * np.where(spread > 0, spread, 1.0)[:, None]
-    change, before = linear, (np.abs(linear) / allowed).max(axis=0)
+    linear = _times(A, psi)
+    r, n = linear.shape
+    square = _squares(linear)
+    allowed = np.where(square > 0, tolerance**2 * square / n, 1.0)
+    change, before = linear, (linear * linear).T @ (1.0 / allowed)
     for _ in range(STEPS):
-        new = A @ _image(pieces, change)
+        new = _times(A, _image(pieces, change))
         new += linear
-        size = (np.abs(new - change) / allowed).max(axis=0)
-        change = new
+        change, step = new, new - change
+        size = (step * step).T @ (1.0 / allowed)
         # Steps shrink geometrically: the next one is about this one times the ratio of the last two.
-        slow = ~((size <= 1.0) | (size * size <= before))
-        if not slow.any():
+        left = np.minimum(size, np.divide(size * size, before, out=np.full(n, np.inf), where=before > 0))
+        if left.sum() <= n * r:
             return change, linear
         before = size
-    for piece in map(int, np.flatnonzero(slow)):
-        change[:, piece] = _directly(pieces, A, linear, piece, spread)
+    for piece in map(int, np.flatnonzero(~(left <= r))):
+        change[:, piece] = _directly(pieces, A, linear, piece, np.sqrt(np.where(square > 0, square, 1.0)))
     return change, linear
+
+
+def _times(A: Array, V: Array) -> Array:
+    """A V in the memory order of V."""
+    return (V.T @ A.T).T
+
+
+def _squares(V: Array) -> Array:
+    return (V * V) @ np.ones(V.shape[1])
 
 
 def _image(pieces: Pieces, change: Array) -> Array:
@@ -50,10 +60,9 @@ def _image(pieces: Pieces, change: Array) -> Array:
     return pieces.push(pieces.weigh(pieces.pull(change)))
 
 
-def _directly(pieces: Pieces, A: Array, linear: Array, piece: int, spread: Array) -> Array:
+def _directly(pieces: Pieces, A: Array, linear: Array, piece: int, unit: Array) -> Array:
     """(1 − A G_i)⁻¹ A ψ_i of one piece, by LU."""
     only = pieces.only(piece)
-    unit = np.where(spread > 0, spread, 1.0)
     system = np.eye(len(A)) - A @ only.matrix()
     scaled = system * unit / unit[:, None]
     factor, pivots, info = lapack.dgetrf(scaled)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -93,13 +94,21 @@ class Jackknife:
     def degrees_of_freedom(self, jacobian: Array | None) -> Array:
         """2 (Σ a²)² / var(Σ a²) from the influences a (Satterthwaite 1946), at most one less than the rows; one less than the groups, when
         there are some."""
+        return self._own_freedom if jacobian is None else self._freedom(jacobian)
+
+    @cached_property
+    def _own_freedom(self) -> Array:
+        return self._freedom(None)
+
+    def _freedom(self, jacobian: Array | None) -> Array:
         if self.influences is None:
             q = self.changes.shape[1] if jacobian is None else len(jacobian)
             return np.full(q, len(self.changes) - 1.0)
         a = self.influences if jacobian is None else self.influences @ jacobian.T
         n, square = len(a), a * a
-        total = square.sum(axis=0)
-        variation = n / (n - 1) * (np.einsum("nq,nq->q", square, square) - total**2 / n)
+        ones = np.ones(n)  # products with ones add up columns several times faster than sums over the first axis
+        total = ones @ square
+        variation = n / (n - 1) * (ones @ (square * square) - total**2 / n)
         found = np.divide(2.0 * total**2, variation, out=np.full_like(total, np.inf), where=variation > 0)
         return np.minimum(found, n - 1.0)
 

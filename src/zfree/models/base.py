@@ -108,6 +108,10 @@ class Model(ABC):
         """
         return None
 
+    def equations(self, X: Array, field: Field, weight: Array) -> tuple[Array, Array] | None:
+        """Σ w Γ_i and Σ w g_i of test functions where the model has a shorter way to them; None where it has not."""
+        return None
+
     def alongside(self, model: Model, X: Array) -> Model:
         """:meth:`at`, next to another model that is prepared for the same rows and may have computed something already."""
         return self.at(X)

@@ -37,6 +37,8 @@ class SeparableModel(Model):
         self.columns = tuple(columns)
 
     def at(self, X: Array) -> Self:
+        if self._prepared is not None and self._prepared.X is X:
+            return self
         prepared = copy(self)
         prepared._prepared = ColumnFunctions(X)
         return prepared

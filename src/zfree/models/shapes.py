@@ -51,9 +51,9 @@ class DirichletModel(ShapeModel):
         if not isinstance(domain, Simplex):
             return None
         if pilot is None:
-            return SteinFunctions(self.columns, self.kinds, first_functions(np.ones(self.dimension))[None])
+            return SteinFunctions(self.columns, self.kinds, first_functions(np.ones(self.dimension))[None], True)
         alpha = np.maximum(pilot, SMALLEST)
-        return SteinFunctions(self.columns, self.kinds, best_functions(alpha, float(alpha.sum()))[None])
+        return SteinFunctions(self.columns, self.kinds, best_functions(alpha, float(alpha.sum()))[None], True)
 
 
 class GammaModel(ShapeModel):
@@ -83,4 +83,4 @@ class GammaModel(ShapeModel):
             shape = best_functions(np.maximum(k, SMALLEST), None, 1.0 / np.maximum(rate, least))
         rate_weights = np.zeros_like(shape)
         rate_weights[0] = -1.0  # t itself, for which A t' = −(t − E t) exactly
-        return SteinFunctions(self.columns, self.kinds, np.stack([shape, rate_weights]))
+        return SteinFunctions(self.columns, self.kinds, np.stack([shape, rate_weights]), False)

@@ -22,6 +22,7 @@ The expectation of the equations is zero for every f, so to first order the erro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Self
 
@@ -29,6 +30,7 @@ import numpy as np
 from scipy.special import digamma, zeta
 
 from zfree.arrays import Array
+from zfree.fields import Diagonal, DiagonalPlusRankOne, Field
 from zfree.models.base import Model
 from zfree.models.columns import ColumnFunctions
 from zfree.models.separable import SeparableModel
@@ -49,23 +51,44 @@ class SteinFunctions(SeparableModel):
         As those of the model whose parameters are estimated.
     weights : ndarray of shape (kinds, 4, columns)
         The p.
+    whole : bool
+        Whether the columns are parts of a whole, of a Dirichlet, or independent, of gammas.
     """
 
-    def __init__(self, columns: Sequence[str], kinds: tuple[str, ...], weights: Array) -> None:
+    def __init__(self, columns: Sequence[str], kinds: tuple[str, ...], weights: Array, whole: bool) -> None:
         super().__init__(columns)
         self.kinds = kinds  # type: ignore[misc]
-        self.weights = weights
+        self.weights, self.whole = weights, whole
 
     def at(self, X: Array) -> Self:
-        twin = super().at(X)
-        twin.__dict__.pop("_first", None)  # of other rows
-        return twin
+        return self.alongside(self, X)
 
     def alongside(self, model: Model, X: Array) -> Self:
-        twin = self.at(X)
-        if isinstance(model, SeparableModel):
-            twin._prepared = model.functions(X)
+        twin = copy(self)
+        twin.__dict__.pop("_first", None)  # of other rows
+        twin._prepared = model.functions(X) if isinstance(model, SeparableModel) else ColumnFunctions(X)
         return twin
+
+    def equations(self, X: Array, field: Field, weight: Array) -> tuple[Array, Array] | None:
+        """Γ and g from six sums per column, whatever the weights p.
+
+        With :math:`h' = f` the equation of a column is :math:`\\sum w\\,[\\tau f' + (a - s x) f] = 0`, and a and s are linear in θ: α_l and α₀, or k and λ.
+        """
+        if not _is_own(field, X, self.whole):
+            return None
+        sums = self.functions(X).sums(weight)
+        bent = sums[:4] - sums[2:] if self.whole else sums[:4]  # Σ (x − εx²) times 1/x, log x/x, 1 and log x
+        trace = np.zeros((4, self.dimension))
+        trace[1], trace[2], trace[3] = bent[0], bent[2], bent[2] + bent[3]
+        f, fx, g = ((self.weights * terms).sum(axis=1) for terms in (sums[:4], sums[2:], trace))
+        d, own = self.dimension, np.arange(self.dimension)
+        if self.whole:
+            gamma = np.repeat(-fx.T, d, axis=1)
+            gamma[own, own] += f[0]
+            return gamma, g[0]
+        blocks = np.zeros((2, d, 2, d))
+        blocks[:, own, 0, own], blocks[:, own, 1, own] = f, -fx
+        return blocks.reshape(2 * d, 2 * d), g.ravel()
 
     def statistics(self, X: Array) -> Array:
         log = self.functions(X).log.T
@@ -117,6 +140,13 @@ class SteinFunctions(SeparableModel):
         return out
 
 
+def _is_own(field: Field, X: Array, whole: bool) -> bool:
+    """Whether D is diag(x) − xxᵀ, or diag(x)."""
+    if whole:
+        return isinstance(field, DiagonalPlusRankOne) and field.delta is X and field.u is X and bool((field.sigma == -1.0).all())
+    return isinstance(field, Diagonal) and field.delta is X
+
+
 def first_functions(scale: Array) -> Array:
     """Weights of h' = log(x/scale), shape (4, columns)."""
     out = np.zeros((4, scale.size))
@@ -144,21 +174,22 @@ def best_functions(a: Array, total: float | None, scale: Array | None = None) ->
     """
     mean = a / total if total is not None else a * (1.0 if scale is None else scale)
     e = np.zeros_like(a) if total is None else mean
-    M = _moments(a, total)
-    normal = _operator(a, e)
-    S = normal @ np.moveaxis(M[_POWERS, _LOGS], -1, 0) @ np.swapaxes(normal, 1, 2)
-    right = np.stack([M[k, j] - e * M[k + 1, j] for k, j in ((0, 0), (0, 1), (1, 0), (1, 1))], axis=-1)
-    unit = 1.0 / np.sqrt(np.einsum("dmm->dm", S))
+    M, operator = _moments(a, total), _operator(a, e)
+    S = operator @ M[:, _POWERS, _LOGS] @ operator.transpose(0, 2, 1)
+    right = M[:, _POWER, _LOG] - e[:, None] * M[:, _POWER + 1, _LOG]
+    unit = 1.0 / np.sqrt(S.diagonal(axis1=1, axis2=2))
     S *= unit[:, :, None] * unit[:, None, :]
     S[:, _OWN, _OWN] += (RIDGE + ROUNDING * a)[:, None]
     c = (np.linalg.solve(S, (right * unit)[:, :, None])[:, :, 0] * unit).T
-    log = np.log(mean)
-    return np.stack([c[0] - c[1] * log, c[1], (c[2] - c[3] * log) / mean, c[3] / mean])
+    c[2:] /= mean
+    c[::2] -= c[1::2] * np.log(mean)
+    return c
 
 
 _OWN = np.arange(4)
 _POWERS = np.add.outer(np.repeat(np.arange(3), 2), np.repeat(np.arange(3), 2))
 _LOGS = np.add.outer(np.tile(np.arange(2), 3), np.tile(np.arange(2), 3))
+_POWER, _LOG = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
 
 
 def _operator(a: Array, e: Array) -> Array:
@@ -172,14 +203,13 @@ def _operator(a: Array, e: Array) -> Array:
 
 
 def _moments(a: Array, total: float | None) -> Array:
-    """E y^k log^j y of y = x/E x for k ≤ 4, j ≤ 2, shape (5, 3, columns): Beta(a, total − a), or gamma without a total."""
-    up = a + np.arange(5.0)[:, None]
-    first, second = digamma(up), zeta(2.0, up)
-    growth, first = up[:4] / a, first - np.log(a)
+    """E y^k log^j y of y = x/E x for k ≤ 4, j ≤ 2, shape (columns, 5, 3): Beta(a, total − a), or gamma without a total."""
+    n = a.size
+    up = (a if total is None else np.append(a, total))[:, None] + np.arange(5.0)
+    first, second, growth = digamma(up) - np.log(up[:, :1]), zeta(2.0, up), up[:, :4] / up[:, :1]
     if total is not None:
-        top = total + np.arange(5.0)[:, None]
-        growth, first, second = growth * (total / top[:4]), first - digamma(top) + np.log(total), second - zeta(2.0, top)
-    out = np.empty((5, 3, a.size))
-    out[0, 0], out[1:, 0] = 1.0, np.cumprod(growth, axis=0)
-    out[:, 1], out[:, 2] = out[:, 0] * first, out[:, 0] * (first * first + second)
+        first, second, growth = first[:n] - first[n], second[:n] - second[n], growth[:n] / growth[n]
+    out = np.empty((n, 5, 3))
+    out[:, 0, 0], out[:, 1:, 0] = 1.0, np.cumprod(growth, axis=1)
+    out[:, :, 1], out[:, :, 2] = out[:, :, 0] * first, out[:, :, 0] * (first * first + second)
     return out
