@@ -103,9 +103,11 @@ class Rows:
     ) -> None:
         self._given = (model, generator, domain, tests)
         self.model, self.X = model.at(X), X
-        self.tests = self.model if tests is None else tests.alongside(self.model, X)
+        self.tests = self.model if tests is None else tests
         self.weight = np.ones(len(X)) if weight is None else weight
         self.value: GeneratorValue = generator.evaluate(domain, X)
+        self.short = None if tests is None else tests.equations(X, self.value.field, None)
+        """A shorter way to the equations of test functions, where there is one."""
         self.log_scale = float(self.value.log_weight.max())
         if not np.isfinite(self.log_scale):
             row = int(np.flatnonzero(~np.isfinite(self.value.log_weight))[0])
@@ -119,7 +121,7 @@ class Rows:
         twin = copy(self)
         twin.__dict__.pop("_g", None)
         twin._given = (*self._given[:3], tests)
-        twin.tests = tests.alongside(self.model, self.X)
+        twin.tests, twin.short = tests, tests.equations(self.X, self.value.field, self.short)
         return twin
 
     def only(self, row: int) -> Rows:
@@ -142,33 +144,40 @@ class Rows:
     @cached_property
     def _g(self) -> Array:
         """g_i in units of the row's own weight, laid out (r, N)."""
+        if self.short is not None:
+            return self.short.constants()
         g = self.tests.trace_hessian(self.X, self.value.field)
         g += self.tests.apply_jacobian(self.X, self._push)
         return g
 
     def moments(self) -> Moments:
         """The sums over these rows."""
-        weight = self.row_weight
-        symmetric = self.tests is self.model
-        if symmetric:
+        weight, symmetric = self.row_weight, self.tests is self.model
+        if self.short is not None:
+            gamma, g = self.short.moments(weight)
+        elif symmetric:
             gamma, g = self.model.gram(self.X, self.value.field, weight), self._g @ weight
         else:
-            gamma, g = self._equations(weight)
+            gamma, g = self.tests.cross_gram(self.X, self.value.field, weight, self.model), self._g @ weight
         return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, g, symmetric)
 
-    def _equations(self, weight: Array) -> tuple[Array, Array]:
-        """Γ and g of test functions that are not the statistics."""
-        field = self.value.field
-        found = self.tests.equations(self.X, field, weight)
-        return (self.tests.cross_gram(self.X, field, weight, self.model), self._g @ weight) if found is None else found
-
-    def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
-        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ.
+    def products(self, thetas: Array) -> Array:
+        """Γ_i θ_i in units of the row's own weight, laid out (r, N), with a θ_i for each row, laid out (r, N), or one for all, (r, 1).
 
         Γ_i θ = J D (Jᵀθ), so no Γ_i is formed.
         """
-        slope = self.model.statistic_gradient(self.X, theta)
-        rows = self.tests.apply_jacobian(self.X, self.value.field.apply(slope))
+        if self.short is not None:
+            return self.short.products(thetas)
+        slope = (
+            self.model.statistic_gradient(self.X, thetas[:, 0])
+            if thetas.shape[1] == 1
+            else self.model.statistic_gradients(self.X, thetas)
+        )
+        return self.tests.apply_jacobian(self.X, self.value.field.apply(slope))
+
+    def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
+        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ."""
+        rows = self.products(theta[:, None])
         rows += self._g
         if ridge:
             rows += (ridge * theta)[:, None] * self.model.gram_diagonal(self.X, self.value.field)

@@ -32,7 +32,7 @@ def changes_by_iteration(pieces: Pieces, A: Array, psi: Array, tolerance: float)
     allowed = np.where(square > 0, tolerance**2 * square / n, 1.0)
     change, before = linear, (linear * linear).T @ (1.0 / allowed)
     for _ in range(STEPS):
-        new = _times(A, _image(pieces, change))
+        new = _times(A, pieces.image(change))
         new += linear
         change, step = new, new - change
         size = (step * step).T @ (1.0 / allowed)
@@ -48,16 +48,11 @@ def changes_by_iteration(pieces: Pieces, A: Array, psi: Array, tolerance: float)
 
 def _times(A: Array, V: Array) -> Array:
     """A V in the memory order of V."""
-    return (V.T @ A.T).T
+    return A @ V if V.flags.c_contiguous else (V.T @ A.T).T
 
 
 def _squares(V: Array) -> Array:
     return (V * V) @ np.ones(V.shape[1])
-
-
-def _image(pieces: Pieces, change: Array) -> Array:
-    """G_i δ_i."""
-    return pieces.push(pieces.weigh(pieces.pull(change)))
 
 
 def _directly(pieces: Pieces, A: Array, linear: Array, piece: int, unit: Array) -> Array:

@@ -35,6 +35,22 @@ class BoundaryOrder(NamedTuple):
     pole: float
 
 
+class Equations(ABC):
+    """The equations Σ w_i (Γ_i θ + g_i) = 0 of test functions on some rows."""
+
+    @abstractmethod
+    def moments(self, weight: Array) -> tuple[Array, Array]:
+        """Σ w Γ_i and Σ w g_i."""
+
+    @abstractmethod
+    def products(self, thetas: Array) -> Array:
+        """Γ_i θ_i, laid out (r, N), with a θ_i for each row, laid out (r, N), or one for all, (r, 1)."""
+
+    @abstractmethod
+    def constants(self) -> Array:
+        """g_i, laid out (r, N)."""
+
+
 class Model(ABC):
     """An exponential family t(x), b(x) on ℝᵈ."""
 
@@ -108,13 +124,12 @@ class Model(ABC):
         """
         return None
 
-    def equations(self, X: Array, field: Field, weight: Array) -> tuple[Array, Array] | None:
-        """Σ w Γ_i and Σ w g_i of test functions where the model has a shorter way to them; None where it has not."""
-        return None
+    def equations(self, X: Array, field: Field, known: Equations | None) -> Equations | None:
+        """As test functions: a shorter way to their equations than products with D, if there is one for this D.
 
-    def alongside(self, model: Model, X: Array) -> Model:
-        """:meth:`at`, next to another model that is prepared for the same rows and may have computed something already."""
-        return self.at(X)
+        `known` are those of other functions on the same rows, which may have computed something already.
+        """
+        return None
 
     def base(self, X: Array) -> Array:
         """b(x), shape (N,)."""

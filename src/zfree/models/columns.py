@@ -14,17 +14,6 @@ class ColumnFunctions:
 
     def __init__(self, X: Array) -> None:
         self.X = X
-        self._sums: tuple[Array, Array] | None = None
-
-    def sums(self, weight: Array) -> Array:
-        """Σ_i w_i x^k log^j x in the order 1, log x, x, x log x, x², x² log x; shape (6, d)."""
-        if self._sums is None or self._sums[0] is not weight:
-            x, log = self.X.T, self.log
-            moved, square = x * log, x * x
-            total = np.full(len(x), weight.sum())
-            found = [total, *(terms @ weight for terms in (log, x, moved, square, x * moved))]
-            self._sums = weight, np.array(found)
-        return self._sums[1]
 
     @cached_property
     def log(self) -> Array:

@@ -22,18 +22,16 @@ The expectation of the equations is zero for every f, so to first order the erro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
-from functools import cached_property
-from typing import Self
 
 import numpy as np
 from scipy.special import digamma, zeta
 
 from zfree.arrays import Array
 from zfree.fields import Diagonal, DiagonalPlusRankOne, Field
-from zfree.models.base import Model
+from zfree.models.base import Equations
 from zfree.models.columns import ColumnFunctions
 from zfree.models.separable import SeparableModel
+from zfree.models.shape_equations import Columns, ShapeEquations
 
 SMALLEST = 1e-6
 """Where a pilot is not positive: any f is valid, and this one is near those of small parameters."""
@@ -60,35 +58,11 @@ class SteinFunctions(SeparableModel):
         self.kinds = kinds  # type: ignore[misc]
         self.weights, self.whole = weights, whole
 
-    def at(self, X: Array) -> Self:
-        return self.alongside(self, X)
-
-    def alongside(self, model: Model, X: Array) -> Self:
-        twin = copy(self)
-        twin.__dict__.pop("_first", None)  # of other rows
-        twin._prepared = model.functions(X) if isinstance(model, SeparableModel) else ColumnFunctions(X)
-        return twin
-
-    def equations(self, X: Array, field: Field, weight: Array) -> tuple[Array, Array] | None:
-        """Γ and g from six sums per column, whatever the weights p.
-
-        With :math:`h' = f` the equation of a column is :math:`\\sum w\\,[\\tau f' + (a - s x) f] = 0`, and a and s are linear in θ: α_l and α₀, or k and λ.
-        """
+    def equations(self, X: Array, field: Field, known: Equations | None) -> Equations | None:
         if not _is_own(field, X, self.whole):
             return None
-        sums = self.functions(X).sums(weight)
-        bent = sums[:4] - sums[2:] if self.whole else sums[:4]  # Σ (x − εx²) times 1/x, log x/x, 1 and log x
-        trace = np.zeros((4, self.dimension))
-        trace[1], trace[2], trace[3] = bent[0], bent[2], bent[2] + bent[3]
-        f, fx, g = ((self.weights * terms).sum(axis=1) for terms in (sums[:4], sums[2:], trace))
-        d, own = self.dimension, np.arange(self.dimension)
-        if self.whole:
-            gamma = np.repeat(-fx.T, d, axis=1)
-            gamma[own, own] += f[0]
-            return gamma, g[0]
-        blocks = np.zeros((2, d, 2, d))
-        blocks[:, own, 0, own], blocks[:, own, 1, own] = f, -fx
-        return blocks.reshape(2 * d, 2 * d), g.ravel()
+        same = isinstance(known, ShapeEquations) and known.columns.X is X
+        return ShapeEquations(self.weights, self.whole, known.columns if same else Columns(X))  # type: ignore[union-attr]
 
     def statistics(self, X: Array) -> Array:
         log = self.functions(X).log.T
@@ -97,53 +71,27 @@ class SteinFunctions(SeparableModel):
         return np.concatenate([sum(p * term for p, term in zip(w, terms, strict=True)) for w in self.weights], axis=1)
 
     def first(self, X: Array) -> Array:
-        if self._prepared is not None and self._prepared.X is X:
-            return self._first
-        return self._first_of(ColumnFunctions(X))
-
-    @cached_property
-    def _first(self) -> Array:
-        assert self._prepared is not None
-        return self._first_of(self._prepared)
-
-    def _first_of(self, functions: ColumnFunctions) -> Array:
-        slopes = [self._slope(p[:, :, None], functions) for p in self.weights]
-        return slopes[0][None] if len(slopes) == 1 else np.stack(slopes)
+        functions = self.functions(X)
+        return np.stack([self._slope(p[:, :, None], functions) for p in self.weights])
 
     def _slope(self, p: Array, functions: ColumnFunctions) -> Array:
         """p₀ + p₁ log x + x (p₂ + p₃ log x), shape (d, N)."""
-        if not p[1:].any():
-            return np.broadcast_to(p[0], functions.X.T.shape)
-        constant = p[1] * functions.log
-        if p[2:].any():
-            moving = p[3] * functions.log
-            moving += p[2]
-            moving *= functions.X.T
-            constant += moving
-        constant += p[0]
-        return constant
+        return p[0] + p[1] * functions.log + functions.X.T * (p[2] + p[3] * functions.log)
 
     def second(self, X: Array) -> Array:
         functions = self.functions(X)
-        bends = [self._bend(p[:, :, None], functions) for p in self.weights]
-        return bends[0][None] if len(bends) == 1 else np.stack(bends)
+        return np.stack([self._bend(p[:, :, None], functions) for p in self.weights])
 
     def _bend(self, p: Array, functions: ColumnFunctions) -> Array:
         """p₁/x + p₂ + p₃ (1 + log x), shape (d, N)."""
-        if not p[1:].any():
-            return np.zeros_like(functions.X.T)
-        out = p[1] * functions.inverse
-        if p[2:].any():
-            bent = p[3] * functions.log
-            bent += p[2] + p[3]
-            out += bent
-        return out
+        return p[1] * functions.inverse + (p[2] + p[3]) + p[3] * functions.log
 
 
 def _is_own(field: Field, X: Array, whole: bool) -> bool:
     """Whether D is diag(x) − xxᵀ, or diag(x)."""
     if whole:
-        return isinstance(field, DiagonalPlusRankOne) and field.delta is X and field.u is X and bool((field.sigma == -1.0).all())
+        rank_one = isinstance(field, DiagonalPlusRankOne) and field.delta is X and field.u is X
+        return rank_one and bool((field.sigma == -1.0).all())  # type: ignore[attr-defined]
     return isinstance(field, Diagonal) and field.delta is X
 
 
