@@ -40,9 +40,11 @@ def information(problem: Problem) -> Array:
     """Covariance of the statistics t(x) over the rows: the Fisher information of an exponential family, estimated."""
     r = problem.model.n_parameters
     total, first, second = 0.0, np.zeros(r), np.zeros((r, r))
-    shift = problem.model.statistics(problem.X[:1])[0]  # any constant near the mean keeps the digits
+    shift: Array | None = None  # any constant near the mean keeps the digits
     for X, weight in problem.chunks():
-        t = (problem.model_at(X).statistics(X) - shift).T
+        statistics = problem.model_at(X).statistics(X)
+        shift = statistics[0].copy() if shift is None else shift
+        t = (statistics - shift).T
         w = np.ones(len(X)) if weight is None else weight
         total, first = total + float(w.sum()), first + t @ w
         second += (t if weight is None else t * w) @ t.T

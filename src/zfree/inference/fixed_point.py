@@ -28,31 +28,29 @@ def changes_by_iteration(pieces: Pieces, A: Array, psi: Array, tolerance: float)
     """
     linear = _times(A, psi)
     r, n = linear.shape
-    square = _squares(linear)
-    allowed = np.where(square > 0, tolerance**2 * square / n, 1.0)
-    change, before = linear, (linear * linear).T @ (1.0 / allowed)
+    squares = linear * linear
+    total = squares @ np.ones(n)
+    precision = np.divide(n / tolerance**2, total, out=np.ones(r), where=total > 0)  # 1/(error allowed)²
+    change, before = linear, precision @ squares
     for _ in range(STEPS):
         new = _times(A, pieces.image(change))
         new += linear
         change, step = new, new - change
-        size = (step * step).T @ (1.0 / allowed)
+        step *= step
+        size = precision @ step
         # Steps shrink geometrically: the next one is about this one times the ratio of the last two.
         left = np.minimum(size, np.divide(size * size, before, out=np.full(n, np.inf), where=before > 0))
         if left.sum() <= n * r:
             return change, linear
         before = size
     for piece in map(int, np.flatnonzero(~(left <= r))):
-        change[:, piece] = _directly(pieces, A, linear, piece, np.sqrt(np.where(square > 0, square, 1.0)))
+        change[:, piece] = _directly(pieces, A, linear, piece, np.sqrt(1.0 / precision))
     return change, linear
 
 
 def _times(A: Array, V: Array) -> Array:
     """A V in the memory order of V."""
     return A @ V if V.flags.c_contiguous else (V.T @ A.T).T
-
-
-def _squares(V: Array) -> Array:
-    return (V * V) @ np.ones(V.shape[1])
 
 
 def _directly(pieces: Pieces, A: Array, linear: Array, piece: int, unit: Array) -> Array:

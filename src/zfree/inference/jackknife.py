@@ -88,7 +88,7 @@ class Jackknife:
         bias = (1.0 - self.shares) @ changes
         # Pieces of unequal size h = 1/share, see Busing, Meijer and van der Leeden (1999); equal ones give the usual formula.
         odds = 1.0 / self.shares - 1.0
-        scaled = (bias - odds[:, None] * changes) / np.sqrt(len(changes) * odds)[:, None]
+        scaled = (bias - odds[:, None] * changes) * (1.0 / np.sqrt(len(changes) * odds))[:, None]
         return Spread(bias, scaled.T @ scaled, self.degrees_of_freedom(jacobian))
 
     def degrees_of_freedom(self, jacobian: Array | None) -> Array:

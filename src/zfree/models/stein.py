@@ -125,39 +125,43 @@ def best_functions(a: Array, total: float | None, scale: Array | None = None) ->
     M, operator = _moments(a, total), _operator(a, e)
     S = operator @ M[:, _POWERS, _LOGS] @ operator.transpose(0, 2, 1)
     right = M[:, _POWER, _LOG] - e[:, None] * M[:, _POWER + 1, _LOG]
-    unit = 1.0 / np.sqrt(S.diagonal(axis1=1, axis2=2))
+    diagonal = S.reshape(-1, 16)[:, ::5]
+    diagonal *= (1.0 + RIDGE + ROUNDING * a)[:, None]
+    unit = 1.0 / np.sqrt(diagonal)
     S *= unit[:, :, None] * unit[:, None, :]
-    S[:, _OWN, _OWN] += (RIDGE + ROUNDING * a)[:, None]
     c = (np.linalg.solve(S, (right * unit)[:, :, None])[:, :, 0] * unit).T
     c[2:] /= mean
     c[::2] -= c[1::2] * np.log(mean)
     return c
 
 
-_OWN = np.arange(4)
 _POWERS = np.add.outer(np.repeat(np.arange(3), 2), np.repeat(np.arange(3), 2))
 _LOGS = np.add.outer(np.tile(np.arange(2), 3), np.tile(np.arange(2), 3))
+_CONSTANT = np.array([[0.0] * 6, [1.0, 0, 0, 0, 0, 0], [0, 0, 1.0, 0, 0, 0], [0, 0, 1.0, 1.0, 0, 0]])
+_TIMES_A = np.array([[1.0, 0, -1, 0, 0, 0], [0, 1, 0, -1, 0, 0], [0, 0, 1, 0, -1, 0], [0, 0, 0, 1, 0, -1]])
+_TIMES_E = np.array([[0.0] * 6, [0, 0, -1.0, 0, 0, 0], [0, 0, 0, 0, -1.0, 0], [0, 0, 0, 0, -1.0, -1.0]])
+_UPWARDS = np.arange(5.0)
 _POWER, _LOG = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
 
 
 def _operator(a: Array, e: Array) -> Array:
     """A of 1, log y, y and y log y in the basis 1, log y, y, y log y, y², y² log y; shape (columns, 4, 6)."""
-    out = np.zeros((a.size, 4, 6))
-    out[:, 0, 0], out[:, 0, 2] = a, -a
-    out[:, 1, 0], out[:, 1, 1], out[:, 1, 2], out[:, 1, 3] = 1.0, a, -e, -a
-    out[:, 2, 2], out[:, 2, 4] = 1.0 + a, -(e + a)
-    out[:, 3, 2], out[:, 3, 3], out[:, 3, 4], out[:, 3, 5] = 1.0, 1.0 + a, -e, -(e + a)
-    return out
+    return _CONSTANT + a[:, None, None] * _TIMES_A + e[:, None, None] * _TIMES_E
 
 
 def _moments(a: Array, total: float | None) -> Array:
     """E y^k log^j y of y = x/E x for k ≤ 4, j ≤ 2, shape (columns, 5, 3): Beta(a, total − a), or gamma without a total."""
     n = a.size
-    up = (a if total is None else np.append(a, total))[:, None] + np.arange(5.0)
-    first, second, growth = digamma(up) - np.log(up[:, :1]), zeta(2.0, up), up[:, :4] / up[:, :1]
+    up = (a if total is None else np.append(a, total))[:, None] + _UPWARDS
+    first, second, rise = digamma(up), zeta(2.0, up), up / up[:, :1]
+    first -= np.log(up[:, :1])
     if total is not None:
-        first, second, growth = first[:n] - first[n], second[:n] - second[n], growth[:n] / growth[n]
+        first, second, rise = first[:n] - first[n], second[:n] - second[n], rise[:n] / rise[n]
+    second += first * first
     out = np.empty((n, 5, 3))
-    out[:, 0, 0], out[:, 1:, 0] = 1.0, np.cumprod(growth, axis=1)
-    out[:, :, 1], out[:, :, 2] = out[:, :, 0] * first, out[:, :, 0] * (first * first + second)
+    out[:, 0, 0] = 1.0
+    np.multiply.accumulate(rise[:, :4], axis=1, out=out[:, 1:, 0])
+    out[:, :, 1:] = out[:, :, :1]
+    out[:, :, 1] *= first
+    out[:, :, 2] *= second
     return out

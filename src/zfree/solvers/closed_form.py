@@ -100,7 +100,7 @@ def _solve_equations(
     """θ = −Γ⁻¹g by LU, in the units of rows and columns in which their largest entries are one."""
     index = restriction.index
     rows, columns = equilibration(gamma)
-    if not (np.isfinite(rows).all() and np.isfinite(columns).all()):
+    if not np.isfinite(rows.sum() + columns.sum()):
         dead = [names[i] for i, r, c in zip(index, rows, columns, strict=True) if not np.isfinite(r + c)]
         raise SingularMomentsError(_deficiency(moments, len(index), dead))
     scaled = gamma * rows[:, None] * columns
@@ -120,10 +120,14 @@ def _solve_equations(
 def equilibration(gamma: Array) -> tuple[Array, Array]:
     """Factors of rows and of columns that make their largest entries one; infinite for rows and columns of zeros."""
     size = np.abs(gamma)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rows = 1.0 / size.max(axis=1)
-        columns = 1.0 / (size * rows[:, None]).max(axis=0)
-    return rows, columns
+    largest = size.max(axis=1)
+    if largest.min() > 0:
+        rows = 1.0 / largest
+        largest = (size * rows[:, None]).max(axis=0)
+        if largest.min() > 0:
+            return rows, 1.0 / largest
+    with np.errstate(divide="ignore"):
+        return 1.0 / size.max(axis=1), 1.0 / size.max(axis=0)
 
 
 def _warn_ill_conditioned(rcond: float, culprits: list[str]) -> None:
