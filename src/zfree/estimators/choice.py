@@ -128,7 +128,7 @@ def with_criterion(
     if selection is None or selection.remark != BY_THEORY:
         return selection
     weight = weight_matrix(target, problem, restriction, result.working_theta)
-    criterion = result.n_observations * float(np.sum(weight * result.working_covariance))
+    criterion = result.n_observations * float(np.vdot(weight, result.working_covariance))
     trial = Trial(selection.chosen, criterion, float(result.n_observations))
     return replace(selection, criterion=criterion, trials=(trial,))
 

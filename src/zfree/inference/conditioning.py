@@ -6,7 +6,7 @@ import numpy as np
 
 from zfree.arrays import Array, Mask
 from zfree.moments import Moments
-from zfree.solvers import equilibration
+from zfree.solvers import equilibrated
 
 
 def condition_number(moments: Moments, free: Mask, natural_map: Array | None) -> float:
@@ -23,11 +23,10 @@ def scaled_condition_number(moments: Moments, free: Mask) -> float:
     gamma = moments.gamma[np.ix_(free, free)]
     if not gamma.size:
         return 1.0
-    if moments.symmetric:
-        rows = columns = 1.0 / np.sqrt(np.diagonal(gamma))
-    else:
-        rows, columns = equilibration(gamma)
-    return _condition(gamma * rows[:, None] * columns, moments.symmetric)
+    if not moments.symmetric:
+        return _condition(equilibrated(gamma), False)
+    scale = 1.0 / np.sqrt(np.diagonal(gamma))
+    return _condition(gamma * scale[:, None] * scale, True)
 
 
 def _condition(gamma: Array, symmetric: bool) -> float:

@@ -44,7 +44,7 @@ def changes_by_iteration(pieces: Pieces, A: Array, psi: Array, tolerance: float)
             return change, linear
         before = size
     for piece in map(int, np.flatnonzero(~(left <= r))):
-        change[:, piece] = _directly(pieces, A, linear, piece, np.sqrt(1.0 / precision))
+        change[:, piece] = _directly(pieces, A, linear, piece, np.sqrt(total / n))
     return change, linear
 
 
@@ -56,11 +56,15 @@ def _times(A: Array, V: Array) -> Array:
 def _directly(pieces: Pieces, A: Array, linear: Array, piece: int, unit: Array) -> Array:
     """(1 − A G_i)⁻¹ A ψ_i of one piece, by LU."""
     only = pieces.only(piece)
-    system = np.eye(len(A)) - A @ only.matrix()
+    moves = unit > 0  # the others are known
+    system = (np.eye(len(A)) - A @ only.matrix())[np.ix_(moves, moves)]
+    unit = unit[moves]
     scaled = system * unit / unit[:, None]
     factor, pivots, info = lapack.dgetrf(scaled)
     rcond = 0.0 if info else float(lapack.dgecon(factor, np.abs(scaled).sum(axis=0).max())[0])
     if not rcond > ALONE:
         flattest = np.linalg.svd(scaled)[2][-1]
-        raise DeterminedAlone(piece, int(np.argmax(np.abs(flattest))))
-    return np.asarray(unit * lapack.dgetrs(factor, pivots, linear[:, piece] / unit)[0])
+        raise DeterminedAlone(piece, int(np.flatnonzero(moves)[np.argmax(np.abs(flattest))]))
+    out = np.zeros(len(A))
+    out[moves] = unit * lapack.dgetrs(factor, pivots, linear[moves, piece] / unit)[0]
+    return out

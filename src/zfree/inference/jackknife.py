@@ -85,10 +85,15 @@ class Jackknife:
         """
         if changes is None:
             changes = self.changes if jacobian is None else self.changes @ jacobian.T
+        n = len(changes)
         bias = (1.0 - self.shares) @ changes
+        if not self.groups:
+            mean = bias / (n - 1)
+            covariance = (n - 1) / n * (changes.T @ changes - n * np.multiply.outer(mean, mean))
+            return Spread(bias, covariance, self.degrees_of_freedom(jacobian))
         # Pieces of unequal size h = 1/share, see Busing, Meijer and van der Leeden (1999); equal ones give the usual formula.
         odds = 1.0 / self.shares - 1.0
-        scaled = (bias - odds[:, None] * changes) * (1.0 / np.sqrt(len(changes) * odds))[:, None]
+        scaled = (bias - odds[:, None] * changes) * (1.0 / np.sqrt(n * odds))[:, None]
         return Spread(bias, scaled.T @ scaled, self.degrees_of_freedom(jacobian))
 
     def degrees_of_freedom(self, jacobian: Array | None) -> Array:

@@ -61,17 +61,16 @@ def solve(
     quiet : bool
         Do not warn about conditioning (while candidates are compared).
     """
-    index = restriction.index
-    gamma = moments.gamma
-    g = moments.g if restriction.free.all() else (moments.g + gamma @ restriction.values)[index]
-    gamma = restriction.block(gamma)
-    diagonal = gamma.diagonal()
-    if not diagonal.size:
+    gamma, g = moments.gamma, moments.g
+    if not restriction.free.all():
+        gamma, g = restriction.block(gamma), (g + gamma @ restriction.values)[restriction.free]
+    if not g.size:
         return Solution(restriction.expand(np.zeros(0)), np.zeros((0, 0)), restriction, 1.0)
     if not moments.symmetric:
         if ridge:
             raise SpecificationError(NO_RIDGE)
         return _solve_equations(moments, gamma, g, restriction, names, quiet)
+    index, diagonal = restriction.index, gamma.diagonal()
     if not diagonal.min() > 0:
         dead = [names[i] for i, value in zip(index, diagonal, strict=True) if not value > 0]
         raise SingularMomentsError(_deficiency(moments, len(index), dead))
@@ -98,18 +97,18 @@ def _solve_equations(
     moments: Moments, gamma: Array, g: Array, restriction: Restriction, names: tuple[str, ...], quiet: bool
 ) -> Solution:
     """θ = −Γ⁻¹g by LU, in the units of rows and columns in which their largest entries are one."""
-    index = restriction.index
-    rows, columns = equilibration(gamma)
-    if not np.isfinite(rows.sum() + columns.sum()):
-        dead = [names[i] for i, r, c in zip(index, rows, columns, strict=True) if not np.isfinite(r + c)]
-        raise SingularMomentsError(_deficiency(moments, len(index), dead))
+    rows, columns, _, _, _, dead = lapack.dgeequ(gamma)
+    if dead:
+        culprit = names[restriction.index[(dead - 1) % len(gamma)]]  # rows are counted first, then columns
+        raise SingularMomentsError(_deficiency(moments, len(gamma), [culprit]))
     scaled = gamma * rows[:, None] * columns
     factor, pivots, info = lapack.dgetrf(scaled)
-    rcond = 0.0 if info else float(lapack.dgecon(factor, np.abs(scaled).sum(axis=0).max())[0])
-    if rcond < SINGULAR:
-        raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, names, index)))
+    rcond = 0.0 if info else float(lapack.dgecon(factor, lapack.dlange("1", scaled))[0])
+    if not rcond >= SINGULAR:
+        culprits = _null_direction(scaled, names, restriction.index) if np.isfinite(scaled).all() else []
+        raise SingularMomentsError(_deficiency(moments, len(gamma), culprits) if culprits else NOT_FINITE)
     if rcond < ILL_CONDITIONED and not quiet:
-        _warn_ill_conditioned(rcond, _null_direction(scaled, names, index))
+        _warn_ill_conditioned(rcond, _null_direction(scaled, names, restriction.index))
     theta = -columns * lapack.dgetrs(factor, pivots, rows * g)[0]
     if not np.isfinite(theta).all():
         raise SingularMomentsError(NOT_FINITE)
@@ -117,17 +116,10 @@ def _solve_equations(
     return Solution(restriction.expand(theta), inverse, restriction, rcond)
 
 
-def equilibration(gamma: Array) -> tuple[Array, Array]:
-    """Factors of rows and of columns that make their largest entries one; infinite for rows and columns of zeros."""
-    size = np.abs(gamma)
-    largest = size.max(axis=1)
-    if largest.min() > 0:
-        rows = 1.0 / largest
-        largest = (size * rows[:, None]).max(axis=0)
-        if largest.min() > 0:
-            return rows, 1.0 / largest
-    with np.errstate(divide="ignore"):
-        return 1.0 / size.max(axis=1), 1.0 / size.max(axis=0)
+def equilibrated(gamma: Array) -> Array:
+    """Γ with the largest entry of every row and every column one."""
+    rows, columns, *_ = lapack.dgeequ(gamma)
+    return gamma * rows[:, None] * columns
 
 
 def _warn_ill_conditioned(rcond: float, culprits: list[str]) -> None:
