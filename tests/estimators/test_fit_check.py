@@ -41,7 +41,9 @@ def test_a_gamma_is_no_model_of_log_normal_weights():
     assert check.distance > 1.0
     assert any("contradict the model" in note for note in est.result_.notes)
     assert "fit check        the data contradict the model" in str(est.result_.summary())
-    close = fit_quietly(zf.Gamma(), WEIGHTS).result_.fit_check  # the default is nearly maximum likelihood, whatever the data
+    close = fit_quietly(
+        zf.Gamma(), WEIGHTS
+    ).result_.fit_check  # the default is nearly maximum likelihood, whatever the data
     assert close.p_value < ALARM
     assert close.distance < 0.5
     right = zf.LogNormal().fit(WEIGHTS[:, None]).result_

@@ -89,7 +89,9 @@ def test_a_row_that_outweighs_the_others_gets_a_solution_of_its_own():
 
 
 def test_without_one_of_two_rows_there_is_no_gamma():
-    result = zf.Gamma(zf.SteinMoments(), standard_errors="jackknife").fit(X[:3, :1], sample_weight=[1, 1, 1e-13]).result_
+    result = (
+        zf.Gamma(zf.SteinMoments(), standard_errors="jackknife").fit(X[:3, :1], sample_weight=[1, 1, 1e-13]).result_
+    )
     assert result.jackknife is None
     assert any("do not determine" in note for note in result.notes)
 
@@ -108,7 +110,7 @@ def test_the_default_tolerance_is_below_a_hundredth_of_a_standard_error():
 
 @pytest.mark.parametrize("kind", ["dirichlet", "gamma"])
 def test_the_sandwich_is_that_of_a_loop_over_rows(kind):
-    problem, restriction = _problem(kind, 60, weighted=True)
+    problem, _ = _problem(kind, 60, weighted=True)
     est = zf.Dirichlet if kind == "dirichlet" else zf.Gamma
     result = est(problem.generator, standard_errors="sandwich").fit(problem.X, sample_weight=problem.weight).result_
     G, S = np.zeros_like(result.moments.gamma), np.zeros_like(result.moments.gamma)

@@ -86,7 +86,9 @@ def test_the_short_way_to_the_equations_is_the_long_one(name, weighted, settled)
     short = Problem(model, generator, HOME[name], X, weight)
     tests = short.tests
     assert short._only_chunk.short is not None
-    long = Rows(model, zf.Barrier(1.0, 0.0, scale="raw"), HOME[name], X, weight, tests)
+    ones = zf.Units(np.ones(3), np.ones(3))
+    long = Rows(model, zf.Barrier(1.0, 0.0, scale=ones), HOME[name], X, weight, tests)
+    assert long.short is None
     field = long.value.field
     a, b = short.moments(), long.moments()
     gamma = tests.cross_gram(X, field, long.row_weight, model)
@@ -121,7 +123,9 @@ BASIS = [
 ]
 
 
-@pytest.mark.parametrize(("a", "total", "rate"), [(0.3, 4.0, None), (2.0, 9.0, None), (0.6, None, 3.0), (5.0, None, 0.1)])
+@pytest.mark.parametrize(
+    ("a", "total", "rate"), [(0.3, 4.0, None), (2.0, 9.0, None), (0.6, None, 3.0), (5.0, None, 0.1)]
+)
 def test_weights_solve_the_projection_by_quadrature(a, total, rate):
     """The f with the smallest E[(A f + log x − E log x)²] in the span, by integrals in 30 digits."""
     with mp.workdps(30):

@@ -73,7 +73,7 @@ class SteinMoments(Generator):
         return None if self.pilot is None else np.array(self.pilot)
 
     def informed(self, pilot: Pilot) -> SteinMoments:
-        return replace(self, pilot=pilot.theta)
+        return replace(self, pilot=pilot.theta.tolist())
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         n, d = X.shape
@@ -84,7 +84,7 @@ class SteinMoments(Generator):
         return _WEIGHT.on_domain(domain, X)
 
     def vanishing(self, domain: Domain) -> Vanishing:
-        return _WEIGHT.vanishing(domain)
+        return Vanishing(True) if domain.is_convex else _WEIGHT.vanishing(domain)
 
     def decay(self, domain: Domain) -> Decay | None:
         """None: the fields are the test functions' and not D∇t, and vanish fast enough wherever the model has some."""

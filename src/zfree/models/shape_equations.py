@@ -78,8 +78,9 @@ class ShapeEquations(Equations):
         return np.concatenate([f * drift for f, _ in self._functions])
 
     def constants(self) -> Array:
-        first, *others = (np.broadcast_to(bent, self.columns.x.shape) for _, bent in self._functions)
-        return np.concatenate([first, *others]) if others else first
+        if self.whole:
+            return self._functions[0][1]
+        return np.concatenate([np.broadcast_to(bent, self.columns.x.shape) for _, bent in self._functions])
 
     @cached_property
     def _functions(self) -> list[tuple[Array, Array]]:
@@ -87,7 +88,7 @@ class ShapeEquations(Equations):
         return [self._of(p[:, :, None]) for p in self.weights]
 
     def _of(self, p: Array) -> tuple[Array, Array]:
-        if not p[1:].any():
+        if not self.whole and not p[1:].any():
             return p[0], np.zeros_like(p[0])
         x, log, moved = self.columns.x, self.columns.log, self.columns.moved
         moving = p[3] * moved

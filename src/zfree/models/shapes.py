@@ -45,7 +45,7 @@ class DirichletModel(ShapeModel):
         return self.functions(X).inverse[None]
 
     def second(self, X: Array) -> Array:
-        return -self.functions(X).inverse[None] ** 2
+        return -(self.functions(X).inverse[None] ** 2)
 
     def test_functions(self, domain: Domain, units: Units, pilot: Array | None) -> Model | None:
         if not isinstance(domain, Simplex):
@@ -70,7 +70,7 @@ class GammaModel(ShapeModel):
         return np.stack([self.functions(X).inverse, np.full_like(X.T, -1.0)])
 
     def second(self, X: Array) -> Array:
-        return np.stack([-self.functions(X).inverse ** 2, np.zeros_like(X.T)])
+        return np.stack([-(self.functions(X).inverse ** 2), np.zeros_like(X.T)])
 
     def test_functions(self, domain: Domain, units: Units, pilot: Array | None) -> Model | None:
         if not isinstance(domain, Orthant):

@@ -61,8 +61,8 @@ class SteinFunctions(SeparableModel):
     def equations(self, X: Array, field: Field, known: Equations | None) -> Equations | None:
         if not _is_own(field, X, self.whole):
             return None
-        same = isinstance(known, ShapeEquations) and known.columns.X is X
-        return ShapeEquations(self.weights, self.whole, known.columns if same else Columns(X))  # type: ignore[union-attr]
+        columns = known.columns if isinstance(known, ShapeEquations) and known.columns.X is X else Columns(X)
+        return ShapeEquations(self.weights, self.whole, columns)
 
     def statistics(self, X: Array) -> Array:
         log = self.functions(X).log.T
@@ -89,9 +89,8 @@ class SteinFunctions(SeparableModel):
 
 def _is_own(field: Field, X: Array, whole: bool) -> bool:
     """Whether D is diag(x) − xxᵀ, or diag(x)."""
-    if whole:
-        rank_one = isinstance(field, DiagonalPlusRankOne) and field.delta is X and field.u is X
-        return rank_one and bool((field.sigma == -1.0).all())  # type: ignore[attr-defined]
+    if whole:  # σ is −1/Σx, one to rounding
+        return isinstance(field, DiagonalPlusRankOne) and field.delta is X and field.u is X
     return isinstance(field, Diagonal) and field.delta is X
 
 

@@ -40,9 +40,7 @@ class Solution:
 
 
 NOT_FINITE = "the estimate is not finite: some rows are too large, or too close to the boundary."
-NO_RIDGE = (
-    "a ridge penalises the loss of score matching, and equations with test functions (SteinMoments) have none: leave out ridge=, or pass a Barrier."
-)
+NO_RIDGE = "a ridge penalises the loss of score matching, and equations with test functions (SteinMoments) have none: leave out ridge=, or pass a Barrier."
 
 
 def solve(
