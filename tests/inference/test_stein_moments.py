@@ -247,7 +247,10 @@ def test_refusals():
     for bad in ("x", [[1.0]], [np.nan], 3.0, None.__class__):
         with pytest.raises(SpecificationError, match="pilot must be a list"):
             zf.SteinMoments(pilot=bad)
+    for value in [2.0, 1.0, 0.1, 1.0000001, *np.random.default_rng(0).uniform(1.0, 1e6, 60)]:
+        with pytest.raises(SingularMomentsError, match="do not determine"):
+            zf.Gamma().fit(np.column_stack([X[:40, 1], np.full(40, value)]))
     with pytest.raises(SingularMomentsError, match="do not determine"):
-        zf.Gamma().fit(np.full((20, 1), 2.0))
+        zf.Dirichlet().fit(np.tile(P[0], (20, 1)))
     assert repr(zf.SteinMoments()) == "SteinMoments()"
     assert "4 parameters" in repr(zf.SteinMoments([1, 2, 3, 4]))

@@ -18,6 +18,10 @@ from zfree.arrays import Array
 from zfree.models.base import Equations
 
 
+ROUNDED = 1e-14
+"""Sums of functions that cancel to less than this share of their terms are zero."""
+
+
 class Columns:
     """x, log x and x log x of some rows, and their sums."""
 
@@ -65,6 +69,11 @@ class ShapeEquations(Equations):
             gamma = np.repeat(-fx[0], d).reshape(d, d)
             gamma.flat[:: d + 1] += f[0]
             return gamma, g[0]
+        # Where x does not vary, log(x/mean) is rounding: of the mean itself, and of logarithms that cancel.
+        exact = np.abs(f) > ROUNDED * (
+            np.abs(self.weights[:, :2] * sums[:2]).sum(axis=1) + np.abs(self.weights[:, 1]) * sums[0]
+        )
+        f, fx = f * exact, fx * exact
         blocks, own = np.zeros((2, d, 2, d)), np.arange(d)
         blocks[:, own, 0, own], blocks[:, own, 1, own] = f, -fx
         return blocks.reshape(2 * d, 2 * d), g.ravel()

@@ -96,9 +96,10 @@ def _solve_equations(
 ) -> Solution:
     """θ = −Γ⁻¹g by LU, in the units of rows and columns in which their largest entries are one."""
     rows, columns, _, _, _, dead = lapack.dgeequ(gamma)
-    if dead:
-        culprit = names[restriction.index[(dead - 1) % len(gamma)]]  # rows are counted first, then columns
-        raise SingularMomentsError(_deficiency(moments, len(gamma), [culprit]))
+    if dead:  # a row or a column of zeros
+        rows = 1.0 / np.maximum(np.abs(gamma).max(axis=1), 1e-300)
+        culprits = _null_direction(gamma * rows[:, None], names, restriction.index)
+        raise SingularMomentsError(_deficiency(moments, len(gamma), culprits))
     scaled = gamma * rows[:, None] * columns
     factor, pivots, info = lapack.dgetrf(scaled)
     rcond = 0.0 if info else float(lapack.dgecon(factor, lapack.dlange("1", scaled))[0])
