@@ -17,7 +17,6 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.models.base import Equations
 
-
 ROUNDED = 1e-14
 """Sums of functions that cancel to less than this share of their terms are zero."""
 
