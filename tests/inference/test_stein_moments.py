@@ -12,6 +12,8 @@ from sklearn.base import clone
 import zfree as zf
 from tests.inference.test_jackknife import EXACT, _assert_rows_are_exact, _without
 from zfree.errors import SingularMomentsError, SpecificationError
+from zfree.inference import leave_out_criteria, stack
+from zfree.inference.criterion import measure
 from zfree.inference.dealing import deal
 from zfree.inference.jackknife import GROUPS, leave_groups_out, leave_rows_out
 from zfree.inference.leaving_out import Pieces
@@ -227,6 +229,9 @@ def test_everything_around_a_fit():
     assert chosen.generator_ == est.generator_
     together = zf.Dirichlet(zf.Combined([zf.SteinMoments(), zf.Barrier.log(det_power=0)])).fit(P)
     assert together.result_.j_test.p_value > 1e-4
+    combination = together.result_.combination
+    assert combination.generators == (est.generator_, zf.Barrier.log(det_power=0))  # each once, with its pilot
+    assert np.allclose(combination.estimates[0], est.alpha_)
     assert np.all(np.abs(together.alpha_ - est.alpha_) < 2 * est.alpha_se_)
     assert zf.Gamma(zf.Combined()).fit(X).result_.combination is not None
     alone = zf.Dirichlet(fixed={"alpha[x1]": 0.3}).fit(P)
@@ -235,6 +240,43 @@ def test_everything_around_a_fit():
     assert np.all(np.abs(alone.alpha_ - est.alpha_) < 2 * est.alpha_se_)
     known = zf.Gamma(fixed={"rate[x1]": 1.0, "shape[x2]": 2.0}).fit(X)
     assert np.all(np.abs(known.shape_ - [0.6, 2.0, 8.0]) < 4 * np.maximum(known.shape_se_, 1e-12))
+
+
+def test_generators_are_settled_before_they_are_stacked():
+    problem, restriction = _problem("dirichlet", 200)
+    stacked = stack(problem, [zf.Barrier.log(det_power=0), zf.SteinMoments()], restriction, 0.0)
+    assert stacked.generators[1] == problem.generator
+    assert np.allclose(stacked.solutions[1].theta, solve(problem.moments(), restriction, problem.model.names).theta)
+
+
+def test_a_ranking_compares_fits_with_their_pilots():
+    pilot = zf.Dirichlet(zf.SteinMoments()).fit(P).generator_
+    first, second, last = zf.rank(zf.Dirichlet(), P, [zf.SteinMoments(), pilot, zf.Barrier.log(det_power=0)])
+    assert first.criterion == pytest.approx(second.criterion)
+    assert second.excess_se < 1e-6 < last.excess_se
+
+
+@pytest.mark.parametrize("kind", ["dirichlet", "gamma"])
+def test_the_criterion_and_its_jackknife(kind):
+    """Tr(W Γ⁻¹ΣΓ⁻ᵀ), the rows behind it, and its values without each group, from influences row by row."""
+    problem, restriction = _problem(kind, 100)
+    moments = problem.moments()
+    solution = solve(moments, restriction, problem.model.names)
+    r = problem.model.n_parameters
+    root = np.random.default_rng(0).standard_normal((r, r)) * np.abs(solution.theta) ** -1.0
+    W = root.T @ root
+    rows = [replace(problem, X=problem.X[i : i + 1]).moments() for i in range(100)]
+    psi = np.array([m.gamma @ solution.theta + m.g for m in rows])
+    a = psi @ np.linalg.inv(sum(m.gamma for m in rows)).T
+    found = measure(problem, solution, moments, W)
+    shares = np.einsum("ij,jk,ik->i", a, W, a)
+    assert found.criterion == pytest.approx(100 * shares.sum(), rel=1e-8)
+    assert found.effective_rows == pytest.approx(shares.sum() ** 2 / np.sum(shares**2), rel=1e-8)
+    group = deal(problem.X, None, GROUPS)
+    for k, value in enumerate(leave_out_criteria(problem, restriction, W)):
+        kept = np.flatnonzero(group != k)
+        influences = psi[kept] @ np.linalg.inv(sum(rows[i].gamma for i in kept)).T
+        assert value == pytest.approx(len(kept) * np.einsum("ij,jk,ik->", influences, W, influences), rel=1e-7)
 
 
 def test_refusals():
