@@ -114,6 +114,7 @@ def test_the_other_plots_take_an_estimator_too():
     ax = plot_intervals(est)
     assert [t.get_text() for t in ax.get_yticklabels()] == [f"alpha[{c}]" for c in data.columns]
     plt.close(ax.figure)
+    est = zf.Dirichlet("search").fit(data.X)
     by_estimator, by_record = plot_selection(est), plot_selection(est.result_.selection)
     assert len(by_estimator.lines) == len(by_record.lines)
     plt.close("all")

@@ -36,6 +36,7 @@ _HOME = {
         "Identity",
         "SectionDistance",
         "SteinBarrier",
+        "SteinMoments",
         "named",
     ),
     "zfree.estimators": (
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
         Identity,
         SectionDistance,
         SteinBarrier,
+        SteinMoments,
         named,
     )
     from zfree.inference import FitResult, Ranking

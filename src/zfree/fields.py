@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -137,6 +138,10 @@ class DiagonalPlusRankOne(Field):
         return out
 
     def diagonal(self) -> Array:
+        return self._diagonal
+
+    @cached_property
+    def _diagonal(self) -> Array:
         return self.delta + self.sigma[:, None] * self.u**2
 
     def entries(self, rows: Index, columns: Index) -> Array:

@@ -6,6 +6,9 @@ For an exponential family the empirical loss is the quadratic :math:`\tfrac12\th
 .. math::
    \Gamma_i = J_t D J_t^\top, \qquad g_i = \mathrm{tr}(D\nabla^2 t) + J_t(\nabla\cdot D + D\nabla b) .
 
+Other test functions h in place of the statistics (:class:`~zfree.SteinMoments`) give linear equations :math:`\Gamma_N\theta + g_N = 0` too, with
+:math:`J_h` and :math:`\nabla^2 h` for the left :math:`J_t` and for :math:`\nabla^2 t`: no quadratic, as Γ is not symmetric.
+
 Both are sums over rows, so they are added up in chunks and can be merged. Each carries a common factor
 :math:`e^{\text{log\_scale}}`, because the weight of a row may not be representable by itself.
 """
@@ -14,6 +17,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -40,6 +44,8 @@ class Moments:
         Logarithm of the unit of the two sums.
     gamma_sum, g_sum : ndarray
         The sums, of shapes (r, r) and (r,).
+    symmetric : bool
+        Whether Γ is that of a quadratic; with test functions of another kind it is not.
     """
 
     n: int
@@ -47,6 +53,7 @@ class Moments:
     log_scale: float
     gamma_sum: Array
     g_sum: Array
+    symmetric: bool = True
 
     @classmethod
     def zero(cls, n_parameters: int) -> Moments:
@@ -68,6 +75,7 @@ class Moments:
             top,
             mine * self.gamma_sum + theirs * other.gamma_sum,
             mine * self.g_sum + theirs * other.g_sum,
+            self.symmetric and other.symmetric,
         )
 
     @property
@@ -84,10 +92,22 @@ class Moments:
 class Rows:
     """A chunk of rows with the generator evaluated on it once."""
 
-    def __init__(self, model: Model, generator: Generator, domain: Domain, X: Array, weight: Array | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        generator: Generator,
+        domain: Domain,
+        X: Array,
+        weight: Array | None,
+        tests: Model | None = None,
+    ) -> None:
+        self._given = (model, generator, domain, tests)
         self.model, self.X = model.at(X), X
+        self.tests = self.model if tests is None else tests
         self.weight = np.ones(len(X)) if weight is None else weight
         self.value: GeneratorValue = generator.evaluate(domain, X)
+        self.short = None if tests is None else tests.equations(X, self.value.field, None)
+        """A shorter way to the equations of test functions, where there is one."""
         self.log_scale = float(self.value.log_weight.max())
         if not np.isfinite(self.log_scale):
             row = int(np.flatnonzero(~np.isfinite(self.value.log_weight))[0])
@@ -96,35 +116,68 @@ class Rows:
                 'Drop it or pass boundary="clip".'
             )
 
+    def retested(self, tests: Model) -> Rows:
+        """The same rows and the same D with other test functions."""
+        twin = copy(self)
+        twin.__dict__.pop("_g", None)
+        twin._given = (*self._given[:3], tests)
+        twin.tests, twin.short = tests, tests.equations(self.X, self.value.field, self.short)
+        return twin
+
+    def only(self, row: int) -> Rows:
+        """One of the rows."""
+        model, generator, domain, tests = self._given
+        own = slice(row, row + 1)
+        return Rows(model, generator, domain, self.X[own], self.weight[own], tests)
+
     @cached_property
     def row_weight(self) -> Array:
         """w_i e^(log_weight_i − log_scale)."""
         return self.weight * np.exp(self.value.log_weight - self.log_scale)
 
     @cached_property
+    def _push(self) -> Array:
+        """∇·D + D∇b."""
+        gradient = self.model.base_gradient(self.X)
+        return self.value.divergence if gradient is None else self.value.divergence + self.value.field.apply(gradient)
+
+    @cached_property
     def _g(self) -> Array:
         """g_i in units of the row's own weight, laid out (r, N)."""
-        push = self.value.divergence
-        gradient = self.model.base_gradient(self.X)
-        if gradient is not None:
-            push = push + self.value.field.apply(gradient)
-        g = self.model.trace_hessian(self.X, self.value.field)
-        g += self.model.apply_jacobian(self.X, push)
+        if self.short is not None:
+            return self.short.constants()
+        g = self.tests.trace_hessian(self.X, self.value.field)
+        g += self.tests.apply_jacobian(self.X, self._push)
         return g
 
     def moments(self) -> Moments:
         """The sums over these rows."""
-        weight = self.row_weight
-        gamma = self.model.gram(self.X, self.value.field, weight)
-        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, self._g @ weight)
+        weight, symmetric = self.row_weight, self.tests is self.model
+        if self.short is not None:
+            gamma, g = self.short.moments(weight)
+        elif symmetric:
+            gamma, g = self.model.gram(self.X, self.value.field, weight), self._g @ weight
+        else:
+            gamma, g = self.tests.cross_gram(self.X, self.value.field, weight, self.model), self._g @ weight
+        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, g, symmetric)
 
-    def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
-        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ.
+    def products(self, thetas: Array) -> Array:
+        """Γ_i θ_i in units of the row's own weight, laid out (r, N), with a θ_i for each row, laid out (r, N), or one for all, (r, 1).
 
         Γ_i θ = J D (Jᵀθ), so no Γ_i is formed.
         """
-        slope = self.model.statistic_gradient(self.X, theta)
-        rows = self.model.apply_jacobian(self.X, self.value.field.apply(slope))
+        if self.short is not None:
+            return self.short.products(thetas)
+        slope = (
+            self.model.statistic_gradient(self.X, thetas[:, 0])
+            if thetas.shape[1] == 1
+            else self.model.statistic_gradients(self.X, thetas)
+        )
+        return self.tests.apply_jacobian(self.X, self.value.field.apply(slope))
+
+    def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
+        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ."""
+        rows = self.products(theta[:, None])
         rows += self._g
         if ridge:
             rows += (ridge * theta)[:, None] * self.model.gram_diagonal(self.X, self.value.field)
@@ -142,6 +195,29 @@ class Rows:
         return total * np.exp(self.value.log_weight - log_scale)
 
 
+class Seen:
+    """What problems share that differ in the generator only, where all rows are one chunk: nothing is computed twice."""
+
+    def __init__(self, model: Model, domain: Domain, X: Array, weight: Array | None) -> None:
+        self.model, self.domain, self.X, self.weight = model, domain, X, weight
+        self.tested: Rows | None = None
+        """Rows with test functions of the model's own: all generators that ask for them have the same D."""
+
+    def serves(self, problem: Problem) -> bool:
+        """Whether a problem is about the same rows."""
+        return (
+            problem.X is self.X
+            and problem.weight is self.weight
+            and problem.model is self.model
+            and problem.domain is self.domain
+        )
+
+    @cached_property
+    def prepared(self) -> Model:
+        """The model with what it knows about the rows."""
+        return self.model.at(self.X)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Data on a domain, a model and a generator: all that is needed to form moments, in bounded memory.
@@ -156,10 +232,13 @@ class Problem:
     X: Array
     weight: Array | None = None
     units: Units | None = None
+    seen: Seen | None = None
 
     def __post_init__(self) -> None:
         if self.units is None:
             object.__setattr__(self, "units", Units.of(self.domain, self.X, self.weight))
+        if self.seen is None or not self.seen.serves(self):
+            object.__setattr__(self, "seen", Seen(self.model, self.domain, self.X, self.weight))
 
     @cached_property
     def _measuring(self) -> Generator:
@@ -167,10 +246,28 @@ class Problem:
         assert self.units is not None
         return self.generator.in_units(self.units)
 
+    @cached_property
+    def tests(self) -> Model | None:
+        """Test functions of the model's own, where the generator asks for them; None for the statistics."""
+        if not self.generator.own_tests:
+            return None
+        assert self.units is not None
+        pilot, r = self.generator.tests_pilot(), self.model.n_parameters
+        if pilot is not None and pilot.size != r:
+            raise SpecificationError(f"the pilot of {self.generator!r} must have the {r} parameters of this model.")
+        found = self.model.test_functions(self.domain, self.units, pilot)
+        if found is None:
+            raise SpecificationError(
+                f"{self.generator!r} needs a model with test functions of its own, a Dirichlet or a gamma: this one has none on "
+                f"{self.domain!r}. Use a Barrier."
+            )
+        return found
+
     def chunks(self) -> Iterator[tuple[Array, Array | None]]:
         """Rows and weights in pieces of bounded size."""
         for part in row_chunks(len(self.X), self.model.doubles_per_row):
-            yield self.X[part], None if self.weight is None else self.weight[part]
+            whole = part.stop - part.start == len(self.X)
+            yield self.X if whole else self.X[part], None if self.weight is None else self.weight[part]
 
     def rows(self) -> Iterator[Rows]:
         """The same pieces with the generator evaluated. A single piece is evaluated once and kept."""
@@ -178,11 +275,23 @@ class Problem:
             yield self._only_chunk
             return
         for X, weight in self.chunks():
-            yield Rows(self.model, self._measuring, self.domain, X, weight)
+            yield Rows(self.model, self._measuring, self.domain, X, weight, self.tests)
 
     @cached_property
     def _only_chunk(self) -> Rows:
-        return Rows(self.model, self._measuring, self.domain, self.X, self.weight)
+        assert self.seen is not None
+        known = self.seen.tested
+        if self.tests is not None and known is not None:
+            return known.retested(self.tests)
+        rows = Rows(self.seen.prepared, self._measuring, self.domain, self.X, self.weight, self.tests)
+        if self.tests is not None:
+            self.seen.tested = rows
+        return rows
+
+    def model_at(self, X: Array) -> Model:
+        """The model, prepared if these are all rows, in one chunk."""
+        assert self.seen is not None
+        return self.seen.prepared if X is self.X and len(X) <= chunk_rows(self.model.doubles_per_row) else self.model
 
     def moments(self) -> Moments:
         """Γ and g summed over all rows."""

@@ -59,4 +59,5 @@ GENERATORS = {
     ),
     "Custom-automatic": zf.Custom(lambda X: 1 + X**2),
     "Barrier": zf.Barrier(scale="raw"),
+    "SteinMoments": zf.SteinMoments(),
 }

@@ -20,7 +20,7 @@ OWN_WORD = ["Custom", "Custom-automatic"]
 
 
 def _applies(name, domain_name):
-    if name == "Barrier":
+    if name in ("Barrier", "SteinMoments"):
         return domain_name not in NOT_CONVEX
     return name not in POSITIVE_ONLY or domain_name in ALL_POSITIVE
 

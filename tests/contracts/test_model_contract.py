@@ -17,6 +17,7 @@ from zfree.models import (
     LogNormalModel,
     PairwiseModel,
 )
+from zfree.models.stein import SteinFunctions
 from zfree.moments import Rows
 
 NAMES = ("u", "v", "w")
@@ -41,6 +42,16 @@ def _pairwise(a, b, center=None, pairs=None, linear=True):
     return t
 
 
+P = np.random.default_rng(4).standard_normal((2, 4, 3))
+
+
+def _stein_functions(X):
+    """Integrals of 1, log x, x and x log x."""
+    log = X.log()
+    terms = (X, X * log - X, X**2 / 2, X**2 * log / 2 - X**2 / 4)
+    return torch.cat([sum(torch.tensor(p) * t for p, t in zip(w, terms, strict=True)) for w in P], dim=1)
+
+
 LOG_BASE = lambda X: -X.log().sum(dim=1)  # noqa: E731
 
 MODELS = {
@@ -60,6 +71,7 @@ MODELS = {
     "dirichlet": (DirichletModel(NAMES), lambda X: X.log(), LOG_BASE),
     "exponential": (ExponentialModel(NAMES), lambda X: -X, None),
     "gamma": (GammaModel(NAMES), lambda X: torch.cat([X.log(), -X], dim=1), LOG_BASE),
+    "stein-functions": (SteinFunctions(NAMES, ("shape", "rate"), P, whole=False), _stein_functions, None),
     "custom-derivatives-given": (
         CustomModel(
             3,

@@ -220,7 +220,7 @@ MALFORMED = {
         ["column 'x.'", "e-300", "Divide the columns"],
     ),
     "a value next to the boundary": (
-        lambda: zf.Gamma().fit(put(X, (5, 1, 1e-300))),
+        lambda: zf.Gamma("search").fit(put(X, (5, 1, 1e-300))),
         DataError,
         ["row 5", "1e-300", "“x2 > 0”", "Leave it out", "boundary_eps="],
     ),

@@ -34,13 +34,18 @@ def share_of_alarms(estimator, draw, sets):
 
 def test_a_gamma_is_no_model_of_log_normal_weights():
     with pytest.warns(MisfitWarning, match=r"the data contradict the model \(p = .*, most in column 'x1'\)"):
-        est = zf.Gamma().fit(WEIGHTS)
+        est = zf.Gamma("search").fit(WEIGHTS)
     check = est.result_.fit_check
     assert check.p_value < ALARM
     assert check.worst == "x1"
     assert check.distance > 1.0
     assert any("contradict the model" in note for note in est.result_.notes)
     assert "fit check        the data contradict the model" in str(est.result_.summary())
+    close = fit_quietly(
+        zf.Gamma(), WEIGHTS
+    ).result_.fit_check  # the default is nearly maximum likelihood, whatever the data
+    assert close.p_value < ALARM
+    assert close.distance < 0.5
     right = zf.LogNormal().fit(WEIGHTS[:, None]).result_
     assert right.fit_check.p_value > 0.05
     assert right.notes == ()
@@ -314,7 +319,7 @@ def test_the_j_test_is_asked_for_and_rings_no_bell():
 
 
 def test_a_share_of_the_bound_above_one_is_noted():
-    result = fit_quietly(zf.Gamma(), WEIGHTS).result_
+    result = fit_quietly(zf.Gamma("search"), WEIGHTS).result_
     share = 1.0 / result.selection.criterion
     assert share > 2.4
     assert any(f"share of the Cramér–Rao bound is {share:.2g}" in note for note in result.notes)

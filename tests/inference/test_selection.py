@@ -189,7 +189,7 @@ def test_a_criterion_that_rests_on_a_handful_of_rows_is_refused():
 
 def test_small_alphas_move_the_search_to_fast_decay():
     spiky = np.random.default_rng(0).dirichlet([0.3, 0.4, 2.0], 4000)
-    est = zf.Dirichlet().fit(spiky)
+    est = zf.Dirichlet("search").fit(spiky)
     assert 2 - est.generator_.power > 2 - 0.3 / 2
     assert np.all(np.abs(est.alpha_ - [0.3, 0.4, 2.0]) < 4 * est.alpha_se_)
 
@@ -239,13 +239,14 @@ def test_nothing_stops_auto(monkeypatch):
     assert np.isfinite(zf.TruncatedGaussian().fit(X).result_.theta).all()
     for shape in (0.15, 0.3, 0.5, 1.0):
         for n in (100, 1000):
-            est = zf.Gamma().fit(np.random.default_rng(n).gamma(shape, 1.0, size=n))
-            assert np.all(np.abs(est.shape_ - shape) < 5 * est.shape_se_)
+            for asked in ("auto", "search"):
+                est = zf.Gamma(asked).fit(np.random.default_rng(n).gamma(shape, 1.0, size=n))
+                assert np.all(np.abs(est.shape_ - shape) < 5 * est.shape_se_)
     for seed in range(8):  # a wrong model: its exponents at the boundary may make no sense at all
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ZfreeWarning)
-            zf.Gamma().fit(np.exp(0.8 * np.random.default_rng(seed).standard_normal(800)))
-    est = zf.Dirichlet().fit(np.random.default_rng(0).dirichlet([0.12, 0.3, 2.0], 800))
+            zf.Gamma("search").fit(np.exp(0.8 * np.random.default_rng(seed).standard_normal(800)))
+    est = zf.Dirichlet("search").fit(np.random.default_rng(0).dirichlet([0.12, 0.3, 2.0], 800))
     assert len(est.result_.selection.trials) > 5
     from zfree.inference import selection
 

@@ -85,7 +85,8 @@ class Units:
                 total += float(w.sum())
                 slack_sum += w @ domain.slacks(rows)
                 first += w @ moved
-                second += w @ (moved * moved)
+                moved *= moved
+                second += w @ moved
         mean = first / total
         spread = np.sqrt(np.maximum(second / total - mean * mean, 0.0))
         size = np.abs(shift + mean)

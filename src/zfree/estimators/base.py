@@ -106,7 +106,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         -------
         self
         """
-        check = wants_check(self.get_params(deep=False).get("check", True))
+        check = wants_check(vars(self).get("check", True))
         asked = as_generator(self.generator)
         array, weight = self._read_given(X, sample_weight)
         data, notes = self._use(array, weight)
@@ -130,11 +130,11 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
                     )
                 else:
                     result = self._estimate(problem, restriction, notes)
+                result = with_criterion(replace(result, selection=selection), problem, restriction, self.target)
             result = remark_on_boundary(remark_on_units(result, problem), problem, restriction)
             result = self._remark_on_estimate(result, data.X)
         if notes and self.boundary == "clip":
             result = remark_on_clipping(self, result, array, weight)
-        result = with_criterion(replace(result, selection=selection), problem, restriction, self.target)
         result = with_bound_note(result)
         self.result_ = checked(result, data.rows) if check and selection is not None else result
         self.domain_, self.generator_ = data.domain, generator

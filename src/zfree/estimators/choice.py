@@ -98,7 +98,7 @@ def _by_theory(
 ) -> Selection | None:
     """A generator that theory names for this model, if it does."""
     remark = "known to be maximum likelihood"
-    generator = by_theory(problem.model)
+    generator = by_theory(problem, ridge)
     if not problem.domain.has_boundary and (generator is None or is_saturated(problem.model, restriction)):
         known, remark = Identity(scale="natural"), "the family has one member where there is no boundary"
     if known is not None:
@@ -159,6 +159,8 @@ def companions(leader: Generator, domain: Domain, heavy_tailed: bool) -> list[Ge
     """
     if not domain.is_convex:
         return [SectionDistance("x^2", scale="natural"), *(g for g in _distances(domain) if g != leader)]
+    if leader.own_tests:  # of a finite variance whatever the shape parameters, as the leader
+        return [Barrier(0.0, 0.0), Barrier(0.3, 0.25)]
     family = leader if isinstance(leader, Barrier) and leader.power is not None else Barrier(1.0, 0.0)
     step = 0.3 if heavy_tailed else 0.6
     return [beside(family, -step), beside(family, -0.2, 0.25)]

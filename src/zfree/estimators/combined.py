@@ -22,6 +22,7 @@ from zfree.inference import (
     prepare,
     stack,
 )
+from zfree.inference.pilot import settled
 from zfree.moments import Problem
 from zfree.solvers import Restriction
 
@@ -70,7 +71,8 @@ def _members(asked: Combined, problem: Problem, search: Search) -> list[Generato
     leader = problem.generator
     if asked.generators is None:
         return companions(leader, problem.domain, problem.model.heavy_tailed)
-    others = [g for g in asked.generators if g != leader]
+    ready = [settled(g, problem, search.restriction, search.ridge) for g in asked.generators]
+    others = [g for g in ready if g != leader]
     for g in others:
         trial, _ = search.look(g, any_rows=True)
         if trial.refused:

@@ -33,9 +33,9 @@ def _times(factor: float) -> str:
 def remark_on_boundary(result: FitResult, problem: Problem, restriction: Restriction) -> FitResult:
     """Say so when the generator does not vanish at all, or not fast enough for this model."""
     generator, domain = result.generator, result.domain
-    vanishing = generator.check(domain)
-    orders = boundary_orders(problem, result.working_theta, restriction)
-    verdict = judge(generator.decay(domain), orders)
+    vanishing, decay = generator.check(domain), generator.decay(domain)
+    orders = () if decay is None else boundary_orders(problem, result.working_theta, restriction)
+    verdict = judge(decay, orders)
     if not vanishing.holds:
         remedy = "a Barrier" if domain.is_convex else "BoundaryDistance()"
         warn(

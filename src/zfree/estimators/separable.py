@@ -21,9 +21,10 @@ class Dirichlet(ScoreMatchingEstimator):
 
     Parameters
     ----------
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : {"auto", "search"}, Generator, str, list of Generator or Combined
+        ``"auto"`` is :class:`~zfree.SteinMoments`, which comes close to maximum likelihood (with a ridge, as ``"search"``); ``"search"`` chooses a
+        Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to choose from; or several
+        combined.
     domain : Simplex, optional
         The simplex of as many parts as there are columns; pass one to set the tolerance on the sums.
     fixed : dict, optional
@@ -143,9 +144,9 @@ class Exponential(_OrthantEstimator):
 
     Parameters
     ----------
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : {"auto", "search"}, Generator, str, list of Generator or Combined
+        ``"auto"`` is h(x) = x, which is maximum likelihood; ``"search"`` chooses a Barrier(p, γ) from the data; or a generator or its name
+        (:func:`zfree.named`); or a list of them to choose from; or several combined.
     fixed, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`Dirichlet`.
 
@@ -179,9 +180,10 @@ class Gamma(_OrthantEstimator):
 
     Parameters
     ----------
-    generator : Generator, str, list of Generator, Combined or "auto"
-        ``"auto"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to
-        choose from; or several combined.
+    generator : {"auto", "search"}, Generator, str, list of Generator or Combined
+        ``"auto"`` is :class:`~zfree.SteinMoments`, which comes close to maximum likelihood (with a ridge, as ``"search"``); ``"search"`` chooses a
+        Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to choose from; or several
+        combined.
     fixed, ridge, target, boundary, boundary_eps, standard_errors, check
         See :class:`Dirichlet`.
 

@@ -10,6 +10,7 @@ from zfree.generators.named import NAMED, named
 from zfree.generators.powers import as_powers
 from zfree.generators.scale import Scale
 from zfree.generators.stein_barrier import SteinBarrier
+from zfree.generators.stein_moments import SteinMoments
 
 __all__ = [
     "NAMED",
@@ -26,6 +27,7 @@ __all__ = [
     "Scale",
     "SectionDistance",
     "SteinBarrier",
+    "SteinMoments",
     "Vanishing",
     "as_powers",
     "named",

@@ -53,7 +53,7 @@ class Pilot(NamedTuple):
     mean: Array
     """Mean (d,) of the rows, in the coordinates of the energy."""
     covariance: Array
-    """Their covariance (d, d), in the same coordinates."""
+    """Their covariance (d, d), in the same coordinates. Both are empty for a generator that does not want them."""
 
 
 class Generator(ABC):
@@ -65,6 +65,10 @@ class Generator(ABC):
     """Why theory names it, for the record of a choice; empty for one that has to be searched for."""
     wants_pilot: bool = False
     """Whether the weight is built from a first estimate, which :func:`zfree.inference.pilot.settled` makes."""
+    wants_covariance: bool = True
+    """Whether the pilot is to have the mean and the covariance of the rows."""
+    own_tests: bool = False
+    """Whether the equations are those of test functions of the model's own, and not of its statistics."""
 
     @abstractmethod
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
@@ -85,6 +89,10 @@ class Generator(ABC):
     def informed(self, pilot: Pilot) -> Generator:
         """The generator built from a first estimate, or from what is known before there is one. It wants none any more."""
         return self
+
+    def tests_pilot(self) -> Array | None:
+        """The parameters that test functions of the model's own are built from; None without any."""
+        return None
 
     def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
         """How many times too much some slacks or columns count because of the units they are written in; 1 if they do not.

@@ -48,7 +48,7 @@ def named(name: str) -> Generator:
     """
     if not isinstance(name, str) or name not in NAMED:
         raise SpecificationError(
-            f'no generator is called {shown(name)}; there are {", ".join(NAMED)}. Estimators also take "auto", or an object such as '
+            f'no generator is called {shown(name)}; there are {", ".join(NAMED)}. Estimators also take "auto", "search", or an object such as '
             "zf.Barrier(power=4/3)."
         )
     return NAMED[name]

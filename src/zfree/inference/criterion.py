@@ -49,12 +49,14 @@ def information(problem: Problem) -> Array:
     """Covariance of the statistics t(x) over the rows: the Fisher information of an exponential family, estimated."""
     r = problem.model.n_parameters
     total, first, second = 0.0, np.zeros(r), np.zeros((r, r))
-    shift = problem.model.statistics(problem.X[:1])[0]  # any constant near the mean keeps the digits
+    shift: Array | None = None  # any constant near the mean keeps the digits
     for X, weight in problem.chunks():
-        t = (problem.model.statistics(X) - shift).T
+        statistics = problem.model_at(X).statistics(X)
+        shift = statistics[0].copy() if shift is None else shift
+        t = (statistics - shift).T
         w = np.ones(len(X)) if weight is None else weight
-        total, first = total + w.sum(), first + t @ w
-        second += (t * w) @ t.T
+        total, first = total + float(w.sum()), first + t @ w
+        second += (t if weight is None else t * w) @ t.T
     mean = first / total
     return second / total - np.multiply.outer(mean, mean)
 
@@ -102,16 +104,28 @@ def measure(problem: Problem, solution: Solution, moments: Moments, weight: Arra
     """Tr(W Σ̂) and the number of rows it rests on, in one pass over the rows."""
     theta, restriction = solution.theta, solution.restriction
     inverse, r = solution.inverse, problem.model.n_parameters
-    importance = np.zeros(r)
-    importance[restriction.free] = np.diagonal(inverse)
+    importance = _importance(moments, solution, weight)
     meat, shares, squares = np.zeros((r, r)), 0.0, 0.0
     for rows in problem.rows():
         psi = rows.influence(theta, moments.log_scale, ridge)
         meat += psi @ psi.T
-        # Rows are compared by ψᵀ diag(Γ⁻¹) ψ: cheap, and a row that dominates Σ̂ dominates this.
-        share = np.einsum("rn,rn->n", psi * importance[:, None], psi)
+        share = np.einsum("rn,rn->n", psi * importance if importance.shape[1] == 1 else importance @ psi, psi)
         shares, squares = shares + share.sum(), squares + (share**2).sum()
-    covariance = restriction.embed(inverse @ restriction.block(meat) @ inverse) / moments.weight**2
+    covariance = restriction.embed(inverse @ restriction.block(meat) @ inverse.T) / moments.weight**2
     criterion = moments.n * float(np.sum(weight * covariance))
     effective = float(shares**2 / squares) if squares > 0 else 0.0
     return Measured(problem.generator, moments, solution, covariance, criterion, effective)
+
+
+def _importance(moments: Moments, solution: Solution, weight: Array) -> Array:
+    """By what ψ of a row is squared to compare it with others: diag(Γ⁻¹) as a column, or where that need not be positive Γ⁻ᵀ W Γ⁻¹.
+
+    The first is cheap, and a row that dominates Σ̂ dominates this; the second is the row's own share of the criterion.
+    """
+    restriction = solution.restriction
+    if not moments.symmetric:
+        A = restriction.embed(solution.inverse)
+        return A.T @ weight @ A
+    importance = np.zeros((restriction.free.size, 1))
+    importance[restriction.free, 0] = np.diagonal(solution.inverse)
+    return importance

@@ -67,14 +67,14 @@ def _without_variation(solution: Solution, covariance: Array, names: tuple[str, 
 
 
 def sandwich(problem: Problem, moments: Moments, solution: Solution, ridge: float = 0.0) -> Array:
-    r"""Γ⁻¹ Σ Γ⁻¹ / N over the free parameters, zero elsewhere (Theorem 5.1).
+    r"""Γ⁻¹ Σ Γ⁻ᵀ / N over the free parameters, zero elsewhere (Theorem 5.1).
 
     Σ is the sum of :math:`\psi_i\psi_i^\top`. A ridge multiplies the diagonal of Γ, which is random too, so it is part of ψ.
     """
     theta, restriction = solution.theta, solution.restriction
     meat = problem.influence_gram(theta, moments.log_scale, ridge)
     inverse = solution.inverse
-    covariance = inverse @ restriction.block(meat) @ inverse / moments.weight**2
+    covariance = inverse @ restriction.block(meat) @ inverse.T / moments.weight**2
     return restriction.embed(0.5 * (covariance + covariance.T))
 
 

@@ -105,8 +105,25 @@ class Pieces:
     def push(self, y: Array) -> Array:
         """J y."""
         chunks, rest = self._split(y)
-        out = self._total([p.model.apply_jacobian(p.X, c) for p, c in zip(self.rows, chunks, strict=True)])
+        out = self._total([p.tests.apply_jacobian(p.X, c) for p, c in zip(self.rows, chunks, strict=True)])
         return out if self.penalty is None else out + rest
+
+    def image(self, x: Array) -> Array:
+        """G x of each piece, without a ridge."""
+        pairs = zip(self.rows, self.weights, strict=True)
+        return self._total([p.products(x) * w for p, w in pairs])
+
+    def only(self, piece: int) -> Pieces:
+        """One of them."""
+        if not self.each:
+            return self
+        (rows,) = self.rows
+        return Pieces([rows.only(piece)], self.log_scale, self.ridge, each=True)
+
+    def matrix(self) -> Array:
+        """G of a single piece, shape (r, r), column by column."""
+        r = self.rows[0].model.n_parameters
+        return np.concatenate([self.image(unit[:, None]) for unit in np.eye(r)], axis=1)
 
     def dot(self, y: Array, z: Array) -> Array:
         """yᵀz of each piece."""

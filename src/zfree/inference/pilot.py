@@ -22,7 +22,9 @@ def settled(generator: Generator, problem: Problem, restriction: Restriction, ri
         return generator
     model = problem.model
     energy = model.energy(None, problem.X[:0], None)
-    mean, covariance = row_moments(problem, 1.0 if energy is None else energy.exponent)
+    mean, covariance = np.zeros(0), np.zeros((0, 0))
+    if generator.wants_covariance:
+        mean, covariance = row_moments(problem, 1.0 if energy is None else energy.exponent)
     first = replace(problem, generator=generator.informed(Pilot(None, energy, mean, covariance)))
     theta = solve(first.moments(), restriction, model.names, ridge, quiet=True).theta
     return generator.informed(Pilot(theta, _energy(problem, theta), mean, covariance))

@@ -16,10 +16,11 @@ from zfree.domains.inequalities import check_columns
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
 from zfree.inference.combination import Combination, JTest
+from zfree.inference.conditioning import condition_number, scaled_condition_number
 from zfree.inference.jackknife import Jackknife, Spread
 from zfree.inference.parameters import Parameters, mapped
 from zfree.inference.scoring import row_scores
-from zfree.inference.selection import Selection
+from zfree.inference.selection import Selection, safe_generator
 from zfree.inference.summary import SHOWN_ROWS, Summary
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest, hypothesis, wald_test
@@ -225,32 +226,23 @@ class FitResult:
     @cached_property
     def condition_number(self) -> float:
         """κ(Γ_N) over the free natural parameters."""
-        gamma = self.moments.gamma
-        T = self.model.natural_map()
-        if T is not None:
-            inner = np.linalg.solve(T.T, gamma)
-            gamma = np.linalg.solve(T.T, inner.T)
-        free = np.flatnonzero(self.free)
-        if not free.size:
-            return 1.0
-        values = np.linalg.eigvalsh(gamma[np.ix_(free, free)])
-        return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+        return condition_number(self.moments, self.free, self.model.natural_map())
 
     @cached_property
     def scaled_condition_number(self) -> float:
-        """κ(Γ_N) over the free parameters as they were fitted, scaled to unit diagonal.
+        """κ(Γ_N) over the free parameters as they were fitted, scaled to unit diagonal (where it is not symmetric, to rows and columns with largest entry one).
 
         It does not depend on the units of the columns, and says how many digits the estimate loses.
         """
-        free = np.flatnonzero(self.free)
-        gamma = self.moments.gamma[np.ix_(free, free)]
-        scale = 1.0 / np.sqrt(np.diagonal(gamma))
-        values = np.linalg.eigvalsh(gamma * scale[:, None] * scale) if free.size else np.ones(1)
-        return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+        return scaled_condition_number(self.moments, self.free)
 
     def scores(self, X: Array, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> Array:
-        """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale; with the fit's generator by default."""
-        judge = self.generator if generator is None else generator
+        """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale; with the fit's generator by default.
+
+        Equations with test functions (:class:`~zfree.SteinMoments`) have no scoring rule; for these it is the log barrier's.
+        """
+        own = safe_generator(self.domain) if self.generator.own_tests else self.generator
+        judge = own if generator is None else generator
         return row_scores(self.model, judge, self.domain, self.units, self.working_theta, X, log_scale)
 
     def score(self, X: Array, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> float:

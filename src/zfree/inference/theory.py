@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from zfree.generators import Generator, SteinBarrier
+from zfree.generators import Generator, SteinBarrier, SteinMoments
 from zfree.inference.criterion import Target, weight_matrix
 from zfree.inference.result import FitResult
 from zfree.models import Model
@@ -14,9 +14,13 @@ from zfree.moments import Problem
 from zfree.solvers import Restriction
 
 
-def by_theory(model: Model) -> Generator | None:
+def by_theory(problem: Problem, ridge: float) -> Generator | None:
     """The generator that theory names for a model on a convex domain; None where a search has to find one."""
-    energy = model.energy(None, np.zeros((0, model.dimension)), None)
+    model, domain, units = problem.model, problem.domain, problem.units
+    assert units is not None
+    if not ridge and model.test_functions(domain, units, None) is not None:  # equations have no loss to penalise
+        return SteinMoments()
+    energy = model.energy(None, problem.X[:0], None)
     return SteinBarrier() if energy is not None and energy.exact else None
 
 
@@ -37,6 +41,6 @@ def with_criterion(result: FitResult, problem: Problem, restriction: Restriction
     if record is None or not record.by_theory or record.target == "theory":
         return result
     weight = weight_matrix(target, problem, restriction, result.working_theta)
-    criterion = result.n_observations * float(np.sum(weight * result.working_covariance))
+    criterion = result.n_observations * float(np.vdot(weight, result.working_covariance))
     trials = tuple(replace(trial, criterion=criterion) for trial in record.trials)
     return replace(result, selection=replace(record, criterion=criterion, trials=trials))

@@ -38,7 +38,7 @@ def leave_out_criteria(problem: Problem, restriction: Restriction, weight: Array
         bread = restriction.block(moments.gamma_sum - gamma)
         bread = bread + ridge * np.diag(np.diagonal(bread))
         inverse = np.linalg.inv(bread)
-        covariance = inverse @ restriction.block(meat - gram) @ inverse
+        covariance = inverse @ restriction.block(meat - gram) @ inverse.T
         out.append((moments.n - n) * float(np.sum(W * covariance)))
     return np.array(out)
 

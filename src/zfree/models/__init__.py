@@ -4,7 +4,8 @@ from zfree.models.base import BoundaryOrder, Model
 from zfree.models.custom import CustomModel
 from zfree.models.normalisable import Normalisable, is_normalisable
 from zfree.models.pairwise import LogNormalModel, PairwiseModel
-from zfree.models.separable import DirichletModel, ExponentialModel, GammaModel, SeparableModel
+from zfree.models.separable import ExponentialModel, SeparableModel
+from zfree.models.shapes import DirichletModel, GammaModel
 
 __all__ = [
     "BoundaryOrder",

@@ -15,7 +15,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.curvatures import Energy
-from zfree.domains import Domain
+from zfree.domains import Domain, Units
 from zfree.fields import Field
 from zfree.models.normalisable import Normalisable
 
@@ -34,6 +34,22 @@ class BoundaryOrder(NamedTuple):
     where: str
     density: float
     pole: float
+
+
+class Equations(ABC):
+    """The equations Σ w_i (Γ_i θ + g_i) = 0 of test functions on some rows."""
+
+    @abstractmethod
+    def moments(self, weight: Array) -> tuple[Array, Array]:
+        """Σ w Γ_i and Σ w g_i."""
+
+    @abstractmethod
+    def products(self, thetas: Array) -> Array:
+        """Γ_i θ_i, laid out (r, N), with a θ_i for each row, laid out (r, N), or one for all, (r, 1)."""
+
+    @abstractmethod
+    def constants(self) -> Array:
+        """g_i, laid out (r, N)."""
 
 
 class Model(ABC):
@@ -95,6 +111,26 @@ class Model(ABC):
     @abstractmethod
     def gram(self, X: Array, field: Field, weight: Array) -> Array:
         """Σ_i w_i J_t D J_tᵀ, shape (r, r)."""
+
+    def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Array:
+        """Σ_i w_i J_h D J_tᵀ, shape (r, r), where h are the functions of this model and t those of another with as many."""
+        columns = (model.statistic_gradient(X, unit) for unit in np.eye(model.n_parameters))
+        return np.stack([self.apply_jacobian(X, field.apply(slope)) @ weight for slope in columns], axis=1)
+
+    def test_functions(self, domain: Domain, units: Units, pilot: Array | None) -> Model | None:
+        r"""Functions h whose equations :math:`E\,A_\theta(D\nabla h_l) = 0` are better than those of t, with D of ``Barrier(1, 0)``; None if there are none.
+
+        They are again a model, with as many functions, of which only the derivatives are used. `pilot` is a first estimate they may be built
+        from; without one they must do without parameters.
+        """
+        return None
+
+    def equations(self, X: Array, field: Field, known: Equations | None) -> Equations | None:
+        """As test functions: a shorter way to their equations than products with D, if there is one for this D.
+
+        `known` are those of other functions on the same rows, which may have computed something already.
+        """
+        return None
 
     def base(self, X: Array) -> Array:
         """b(x), shape (N,)."""

@@ -1,18 +1,20 @@
-"""Families whose statistics each depend on one coordinate: Dirichlet, exponential, gamma."""
+"""Families whose statistics each depend on one coordinate."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
 from zfree.arrays import Array, weighted_gram
-from zfree.domains import Domain, Orthant, Simplex
+from zfree.domains import Domain, Orthant
 from zfree.fields import Field
-from zfree.models.base import BoundaryOrder, LogBase, Model
+from zfree.models.base import Model
+from zfree.models.columns import ColumnFunctions
 from zfree.models.normalisable import Normalisable, all_above
 
 
@@ -29,8 +31,22 @@ class SeparableModel(Model):
     kinds: ClassVar[tuple[str, ...]]
     """Names of the functions t_k; parameters are ordered by kind, then by column."""
 
+    _prepared: ColumnFunctions | None = None
+
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = tuple(columns)
+
+    def at(self, X: Array) -> Self:
+        if self._prepared is not None and self._prepared.X is X:
+            return self
+        prepared = copy(self)
+        prepared._prepared = ColumnFunctions(X)
+        return prepared
+
+    def functions(self, X: Array) -> ColumnFunctions:
+        """Logarithms and reciprocals: those of the rows that the model was prepared for, or new ones."""
+        known = self._prepared
+        return known if known is not None and known.X is X else ColumnFunctions(X)
 
     @abstractmethod
     def first(self, X: Array) -> Array:
@@ -79,19 +95,34 @@ class SeparableModel(Model):
         return (self.first(X) ** 2 * field.diagonal().T).reshape(self.n_parameters, -1)
 
     def gram(self, X: Array, field: Field, weight: Array) -> Array:
-        first, k, d = self.first(X), len(self.kinds), self.dimension
-        diagonal, rank_ones, dense = field.parts()
-        if dense is not None:
-            return np.einsum("n,ain,nij,bjn->aibj", weight, first, dense, first, optimize=True).reshape(k * d, k * d)
-        blocks = np.zeros((k, d, k, d))
-        if diagonal is not None:
-            own = np.arange(d)
-            for a, b in np.ndindex(k, k):
-                blocks[a, own, b, own] = (first[a] * first[b] * diagonal.T) @ weight
-        gram = blocks.reshape(k * d, k * d)
-        for sigma, u in rank_ones:
-            gram += weighted_gram((first * u.T).reshape(k * d, -1), weight * sigma)
-        return gram
+        first = self.first(X)
+        return _gram(first, first, field, weight)
+
+    def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Array:
+        if not isinstance(model, SeparableModel):
+            return super().cross_gram(X, field, weight, model)
+        return _gram(self.first(X), model.first(X), field, weight)
+
+
+def _gram(left: Array, right: Array, field: Field, weight: Array) -> Array:
+    """Σ w L D Rᵀ of derivatives laid out (kinds, d, N)."""
+    k, d, _ = left.shape
+    diagonal, rank_ones, dense = field.parts()
+    if dense is not None:
+        return np.einsum("n,ain,nij,bjn->aibj", weight, left, dense, right, optimize=True).reshape(k * d, k * d)
+    blocks = np.zeros((k, d, k, d))
+    if diagonal is not None:
+        own = np.arange(d)
+        for a, b in np.ndindex(k, k):
+            blocks[a, own, b, own] = (left[a] * right[b] * diagonal.T) @ weight
+    gram = blocks.reshape(k * d, k * d)
+    for sigma, u in rank_ones:
+        scaled = (left * u.T).reshape(k * d, -1)
+        if left is right:
+            gram += weighted_gram(scaled, weight * sigma)
+        else:
+            gram += (scaled * (weight * sigma)) @ (right * u.T).reshape(k * d, -1).T
+    return gram
 
 
 class ExponentialModel(SeparableModel):
@@ -109,44 +140,3 @@ class ExponentialModel(SeparableModel):
 
     def second(self, X: Array) -> Array:
         return np.zeros_like(X.T)[None]
-
-
-class ShapeModel(LogBase, SeparableModel):
-    """t contains log x_j and b = −Σ log x_j: the density is x_j^(θ_j − 1) at zero, the score has a pole there."""
-
-    def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
-        smallest = int(np.argmin(theta[: self.dimension]))  # all poles are alike, so this one decides
-        return (BoundaryOrder(f"{self.columns[smallest]} = 0", float(theta[smallest]) - 1.0, 1.0),)
-
-
-class DirichletModel(ShapeModel):
-    """Dirichlet: t_j = log x_j, b = −Σ log x_j, θ = α. Written in all d parts of the simplex."""
-
-    home = Simplex
-    kinds = ("alpha",)
-
-    def statistics(self, X: Array) -> Array:
-        return np.log(X)
-
-    def first(self, X: Array) -> Array:
-        return 1.0 / X.T[None]
-
-    def second(self, X: Array) -> Array:
-        return -1.0 / X.T[None] ** 2
-
-
-class GammaModel(ShapeModel):
-    """Independent gammas: t = (log x_j, −x_j), b = −Σ log x_j, θ = (shape, rate)."""
-
-    home = Orthant
-    kinds = ("shape", "rate")
-    heavy_tailed = True
-
-    def statistics(self, X: Array) -> Array:
-        return np.concatenate([np.log(X), -X], axis=1)
-
-    def first(self, X: Array) -> Array:
-        return np.stack([1.0 / X.T, np.full_like(X.T, -1.0)])
-
-    def second(self, X: Array) -> Array:
-        return np.stack([-1.0 / X.T**2, np.zeros_like(X.T)])

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from zfree.arrays import Array, Index
-from zfree.errors import IllConditionedWarning, SingularMomentsError, warn
+from zfree.errors import IllConditionedWarning, SingularMomentsError, SpecificationError, warn
 from zfree.moments import Moments
 from zfree.solvers.restriction import Restriction
 
@@ -39,10 +39,14 @@ class Solution:
     reciprocal_condition: float
 
 
+NOT_FINITE = "the estimate is not finite: some rows are too large, or too close to the boundary."
+NO_RIDGE = "a ridge penalises the loss of score matching, and equations with test functions (SteinMoments) have none: leave out ridge=, or pass a Barrier."
+
+
 def solve(
     moments: Moments, restriction: Restriction, names: tuple[str, ...], ridge: float = 0.0, *, quiet: bool = False
 ) -> Solution:
-    """Minimise ½θᵀΓθ + gᵀθ over the free parameters.
+    """Minimise ½θᵀΓθ + gᵀθ over the free parameters; where Γ is not symmetric, solve the equations Γθ + g = 0 of these.
 
     Parameters
     ----------
@@ -55,13 +59,16 @@ def solve(
     quiet : bool
         Do not warn about conditioning (while candidates are compared).
     """
-    index = restriction.index
-    gamma = moments.gamma
-    g = moments.g if restriction.free.all() else (moments.g + gamma @ restriction.values)[index]
-    gamma = restriction.block(gamma)
-    diagonal = gamma.diagonal()
-    if not diagonal.size:
+    gamma, g = moments.gamma, moments.g
+    if not restriction.free.all():
+        gamma, g = restriction.block(gamma), (g + gamma @ restriction.values)[restriction.free]
+    if not g.size:
         return Solution(restriction.expand(np.zeros(0)), np.zeros((0, 0)), restriction, 1.0)
+    if not moments.symmetric:
+        if ridge:
+            raise SpecificationError(NO_RIDGE)
+        return _solve_equations(moments, gamma, g, restriction, names, quiet)
+    index, diagonal = restriction.index, gamma.diagonal()
     if not diagonal.min() > 0:
         dead = [names[i] for i, value in zip(index, diagonal, strict=True) if not value > 0]
         raise SingularMomentsError(_deficiency(moments, len(index), dead))
@@ -74,24 +81,58 @@ def solve(
     if rcond < SINGULAR:
         raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, names, index)))
     if rcond < ILL_CONDITIONED and not quiet:
-        warn(
-            f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
-            f"The data say least about {', '.join(_null_direction(scaled, names, index))}. "
-            "Use more rows, a small ridge=, a mask, or another generator.",
-            IllConditionedWarning,
-        )
+        _warn_ill_conditioned(rcond, _null_direction(scaled, names, index))
     inverse = lapack.dpotri(factor, lower=0)[0]  # the upper triangle; the lower one is zero
     inverse = inverse + inverse.T
     inverse.flat[:: len(scale) + 1] *= 0.5
     theta = -scale * lapack.dpotrs(factor, scale * g, lower=0)[0]
     if not np.isfinite(theta).all():
-        raise SingularMomentsError("the estimate is not finite: some rows are too large, or too close to the boundary.")
+        raise SingularMomentsError(NOT_FINITE)
     return Solution(restriction.expand(theta), inverse * scale[:, None] * scale, restriction, rcond)
+
+
+def _solve_equations(
+    moments: Moments, gamma: Array, g: Array, restriction: Restriction, names: tuple[str, ...], quiet: bool
+) -> Solution:
+    """θ = −Γ⁻¹g by LU, in the units of rows and columns in which their largest entries are one."""
+    rows, columns, _, _, _, dead = lapack.dgeequ(gamma)
+    if dead:  # a row or a column of zeros
+        rows = 1.0 / np.maximum(np.abs(gamma).max(axis=1), 1e-300)
+        culprits = _null_direction(gamma * rows[:, None], names, restriction.index)
+        raise SingularMomentsError(_deficiency(moments, len(gamma), culprits))
+    scaled = gamma * rows[:, None] * columns
+    factor, pivots, info = lapack.dgetrf(scaled)
+    rcond = 0.0 if info else float(lapack.dgecon(factor, lapack.dlange("1", scaled))[0])
+    if not rcond >= SINGULAR:
+        culprits = _null_direction(scaled, names, restriction.index) if np.isfinite(scaled).all() else []
+        raise SingularMomentsError(_deficiency(moments, len(gamma), culprits) if culprits else NOT_FINITE)
+    if rcond < ILL_CONDITIONED and not quiet:
+        _warn_ill_conditioned(rcond, _null_direction(scaled, names, restriction.index))
+    theta = -columns * lapack.dgetrs(factor, pivots, rows * g)[0]
+    if not np.isfinite(theta).all():
+        raise SingularMomentsError(NOT_FINITE)
+    inverse = lapack.dgetri(factor, pivots)[0] * columns[:, None] * rows
+    return Solution(restriction.expand(theta), inverse, restriction, rcond)
+
+
+def equilibrated(gamma: Array) -> Array:
+    """Γ with the largest entry of every row and every column one."""
+    rows, columns, *_ = lapack.dgeequ(gamma)
+    return gamma * rows[:, None] * columns
+
+
+def _warn_ill_conditioned(rcond: float, culprits: list[str]) -> None:
+    warn(
+        f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
+        f"The data say least about {', '.join(culprits)}. "
+        "Use more rows, a small ridge=, a mask, or another generator.",
+        IllConditionedWarning,
+    )
 
 
 def _null_direction(scaled: Array, names: tuple[str, ...], index: Index, most: int = 4) -> list[str]:
     """Names of the parameters that make up the flattest direction of Γ."""
-    vector = np.abs(np.linalg.eigh(scaled)[1][:, 0])
+    vector = np.abs(np.linalg.svd(scaled)[2][-1])
     leading = np.argsort(-vector)[:most]
     return [names[index[i]] for i in leading if vector[i] > 0.1 * vector[leading[0]]]
 
