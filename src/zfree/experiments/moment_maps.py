@@ -22,6 +22,7 @@ from zfree.errors import SpecificationError
 from zfree.experiments.laws import DiscLaw, Law, SimplexLaw
 from zfree.generators import Barrier
 from zfree.potentials import ConvexFunction
+from zfree.threads import one_blas_thread
 
 STEPS = 100
 """Newton steps at most."""
@@ -79,7 +80,8 @@ class PolynomialMap(MomentMap):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", self.law.moments()[0])
-        coefficients, residual = self._solve()
+        with one_blas_thread():  # matrices are small, and threads in each other's way
+            coefficients, residual = self._solve()
         object.__setattr__(self, "coefficients", coefficients)
         object.__setattr__(self, "residual", residual)
 
@@ -171,7 +173,8 @@ class RadialMap(MomentMap):
     coefficients: Array = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "coefficients", self._solve())
+        with one_blas_thread():
+            object.__setattr__(self, "coefficients", self._solve())
 
     def _basis(self, t: Array, order: int) -> Array:
         rows: Array = np.eye(self.degree + 1)
