@@ -219,7 +219,7 @@ def test_findings_say_no(records):
                 "residuals": [1.0, 1.0],
                 "path": [0.1] * len(r["path"]),
                 "kernel": None if r["kernel"] is None else 0.1,
-                "shares": {n: None if v is None else 0.995 for n, v in r["shares"].items()},
+                "shares": {n: None if v is None else 0.99 for n, v in r["shares"].items()},
             },
         )
         for key, r in found

@@ -69,7 +69,7 @@ class RecoverMLE(Experiment):
 
     rows: int = 400
     degrees: tuple[int, ...] = (4, 8, 12, 16, 20)
-    rounds: int = 10
+    rounds: int = 7
 
     name = "recover-mle"
     title = "Maximum likelihood recovered by a moment map"
@@ -146,13 +146,15 @@ class RecoverMLE(Experiment):
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         found = {list(LAWS)[key[0]]: record for key, record in records}
         numbers = []
+        title = f"Maximum likelihood of θ and the estimate with the φ of the moment map, N = {self.rows}"
+        for j, index in enumerate("₁₂"):
+            for law, r in found.items():
+                if j < len(r["mle"]):
+                    numbers += [
+                        Number(title, law, f"MLE θ{index}", round(r["mle"][j], 9) + 0.0),
+                        Number(title, law, f"estimate θ{index}", round(r["estimate"][j], 9) + 0.0),
+                    ]
         for law, r in found.items():
-            title = f"Maximum likelihood of θ and the estimate with the φ of the moment map, N = {self.rows}"
-            for j, (mle, theta) in enumerate(zip(r["mle"], r["estimate"], strict=True)):
-                numbers += [
-                    Number(title, law, f"MLE θ{'₁₂'[j]}", mle),
-                    Number(title, law, f"estimate θ{'₁₂'[j]}", theta),
-                ]
             numbers.append(Number(title, law, "difference", float(np.abs(np.subtract(r["mle"], r["estimate"])).max())))
             numbers.append(Number(title, law, "in standard errors", r["distances"][MAP]))
             if r["kernel"] is not None:
@@ -188,6 +190,7 @@ class RecoverMLE(Experiment):
         known = max(r["kernel"] for r in found.values() if r["kernel"] is not None)
         shares = [r["shares"][MAP] for r in found.values()]
         best = {law: max(r["shares"][n] for n in ("φ₁", "φ₂", "φ₃", LOG)) for law, r in found.items()}
+        stein = {law: r["shares"][STEIN] for law, r in found.items()}
         moving = [r["path"] for r in found.values() if len(r["path"]) > 1]
         dirichlet = found["triangle, Dirichlet"]["shares"][ENTROPY]
         return [
@@ -227,6 +230,11 @@ class RecoverMLE(Experiment):
                 f"shares {min(shares):.6f} at least; {', '.join(f'{short(best[law])} on {law}' for law in best)}",
             ),
             Finding(
+                "the Stein barrier, which needs no solver, has 99% of it on every law",
+                min(stein.values()) > 0.99,
+                ", ".join(f"{stein[law]:.4f} on {law}" for law in stein),
+            ),
+            Finding(
                 "for a Dirichlet the entropy with γ = 0 is the moment map",
                 abs(dirichlet - 1.0) < 1e-6,
                 f"share {dirichlet:.6f}",
@@ -245,5 +253,5 @@ REMARKS = (
     "D is built at the estimate, again and again: the last round is the estimate of the first table. On the disc the map is computed where it is radial, "
     "at θ = 0; there the rows were moved so that their maximum likelihood is that.",
     f"Degree: of the polynomial u in φ = Σ c s log s + u; {RADIAL} times as much for Ψ of the radius on the disc. Stein barrier: D = (0.8 K + H₀)⁻¹ with the law's own K "
-    "(12, 4 or 0 times the identity), H₀ = Σ a aᵀ/(s̄ s), on the disc c (I + xxᵀ/u) with u = 1 − |x|² and c = 3/ū.",
+    "(12, 4 or 0 times the identity), H₀ = Σ (1 + α) a aᵀ/(s̄ s) where the density is like s^α at a facet, on the disc c (I + xxᵀ/u) with u = 1 − |x|² and c = 3/ū.",
 )

@@ -95,7 +95,7 @@ def _rounds(ax: Any, found: Mapping[str, Any]) -> None:
     ax.set(
         title="D built again at its own estimate",
         xlabel="round",
-        ylabel="distance from maximum likelihood / standard error",
+        ylabel="distance from the MLE, in standard errors",
     )
     ax.grid(axis="y", color="0.92", zorder=0)
     ax.legend(frameon=False, fontsize="x-small")

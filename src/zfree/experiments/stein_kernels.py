@@ -80,26 +80,30 @@ def known_kernel(law: Law, X: Array) -> Array | None:
 
 
 def stein_barrier(law: Law, units: Units) -> Generator:
-    """D = (ρK + H₀)⁻¹ with the law's own K: H₀ = Σ a aᵀ/(s̄ s), or c(I + xxᵀ/u) with u = 1 − |x|² on the disc."""
+    """D = (ρK + H₀)⁻¹ with the law's own K: H₀ = Σ (1 + α) a aᵀ/(s̄ s), or c(I + xxᵀ/u) with u = 1 − |x|² on the disc.
+
+    α is the power with which the density vanishes at the facet.
+    """
     if isinstance(law, SimplexLaw):
         A = SolidSimplex(len(law.theta)).inequalities[0]
         energy = KEEP * law.precision * np.eye(len(law.theta))
+        c = (1.0 + np.array(law.powers)) / units.slacks
 
         def hessian(X: Array) -> Array:
-            return np.asarray(energy + np.einsum("nk,ki,kj->nij", 1.0 / (units.slacks * law.domain.slacks(X)), A, A))
+            return np.asarray(energy + np.einsum("nk,ki,kj->nij", c / law.domain.slacks(X), A, A))
 
         def third(X: Array) -> Array:
-            return np.einsum("nk,ki,kj,kl->nijl", 1.0 / (units.slacks * law.domain.slacks(X) ** 2), A, A, A)
+            return np.einsum("nk,ki,kj,kl->nijl", c / law.domain.slacks(X) ** 2, A, A, A)
 
         return Barrier(det_power=0.0, potential=ConvexFunction(hessian=hessian, third=third, vanishing=True))
     assert isinstance(law, DiscLaw)
     # Sherman–Morrison: D = a I − g xxᵀ with 1/a = ρK + c and g = a²c/(1 − b|x|²), b = 1 − ac.
-    c = SPHERE / float(units.slacks[0])
-    a = 1.0 / (KEEP * law.precision + c)
-    b = 1.0 - a * c
+    wall = SPHERE / float(units.slacks[0])
+    a = 1.0 / (KEEP * law.precision + wall)
+    b = 1.0 - a * wall
 
     def g(X: Array) -> Array:
-        return np.asarray(a * a * c / (1.0 - b * np.sum(X**2, axis=1)))
+        return np.asarray(a * a * wall / (1.0 - b * np.sum(X**2, axis=1)))
 
     def D(X: Array) -> Array:
         return np.asarray(a * np.eye(2) - g(X)[:, None, None] * np.einsum("ni,nj->nij", X, X))
