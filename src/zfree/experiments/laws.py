@@ -147,13 +147,16 @@ class DiscLaw(Law):
         return -self.precision * X
 
     def draw(self, n: int, rng: np.random.Generator) -> Array:
-        """Draws at θ = 0, moved so that their mean, and with it maximum likelihood of θ, is zero."""
-        u, angle = rng.random(n), 2.0 * np.pi * rng.random(n)
-        k = self.precision
-        square = -2.0 / k * np.log1p(u * np.expm1(-0.5 * k)) if k else u
-        X = np.sqrt(square)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-        mean = X.mean(axis=0)
-        return np.asarray((X - mean) / (1.0 + np.linalg.norm(mean)))
+        """By rejection from θ = 0, whose radius has a distribution function that can be inverted."""
+        k, kept, count = self.precision, [], 0
+        size = float(np.linalg.norm(self.theta))
+        while count < n:
+            u, angle = rng.random(2 * n), 2.0 * np.pi * rng.random(2 * n)
+            square = -2.0 / k * np.log1p(u * np.expm1(-0.5 * k)) if k else u
+            X = np.sqrt(square)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+            kept.append(X[np.log(rng.random(2 * n)) < X @ self.theta - size])
+            count += len(kept[-1])
+        return np.concatenate(kept)[:n]
 
 
 @lru_cache(maxsize=32)

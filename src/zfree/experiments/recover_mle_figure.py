@@ -87,11 +87,9 @@ def _disc(ax: Any, law: Law, degree: int) -> None:
 
 
 def _rounds(ax: Any, found: Mapping[str, Any]) -> None:
-    colors = iter(("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7"))
-    for law, record in found.items():
-        if len(record["path"]) > 1:
-            path = np.maximum(record["path"], 1e-17)
-            ax.semilogy(path, "o-", markersize=3.5, linewidth=1.4, color=next(colors), label=law)
+    for (law, record), color in zip(found.items(), COLORS.values(), strict=True):
+        path = np.maximum(record["path"], 1e-17)
+        ax.semilogy(path, "o-", markersize=3.5, linewidth=1.4, color=color, label=law)
     ax.set(
         title="D built again at its own estimate",
         xlabel="round",
