@@ -35,8 +35,9 @@ def figure(laws: Mapping[str, Law], found: Mapping[str, Any], degree: int) -> An
     _interval(axes[0], laws[INTERVAL], degree)
     _disc(axes[1], laws[DISC], degree)
     _rounds(axes[2], found)
-    for ax, name in zip(axes[3:], (MAP, STEIN, LOG), strict=True):
+    for ax, name in zip(axes[3:], (MAP, ENTROPY, LOG), strict=True):
         _triangle(ax, laws[TRIANGLE], name, degree)
+    axes[3].set_title("triangle: Gaussian, moment map (Stein barrier dashed)", fontsize="medium")
     return drawn
 
 
@@ -82,7 +83,7 @@ def _disc(ax: Any, law: Law, degree: int) -> None:
         ax.plot(r, D[:, 1, 1], "--", color=COLORS[name], linewidth=width)
     ax.plot([], [], "-", color="0.5", label="along the radius")
     ax.plot([], [], "--", color="0.5", label="across it")
-    ax.set(title="disc: Gaussian", xlabel="|x|", ylabel="eigenvalues of D", ylim=(0.0, None))
+    ax.set(title="disc: Gaussian", xlabel="|x|", ylabel="eigenvalues of D, scaled alike", ylim=(0.0, None))
     ax.legend(frameon=False, fontsize="x-small")
 
 
@@ -111,11 +112,18 @@ def _triangle(ax: Any, law: Law, name: str, degree: int) -> None:
         first, second, np.where(inside, height, np.nan), levels=np.linspace(0, height[inside].max(), 10), colors=shades
     )
     lattice = np.array([(i, j) for i in range(8) for j in range(8 - i)]) / 8.4 + 0.043
-    angle = np.linspace(0.0, 2.0 * np.pi, 61)
-    circle = np.stack([np.cos(angle), np.sin(angle)])
     for x, D in zip(lattice, _scaled(law, name, degree, lattice), strict=True):
-        values, vectors = np.linalg.eigh(D)
-        curve = x[:, None] + 0.28 * (vectors * np.sqrt(np.maximum(values, 0.0))) @ circle
-        ax.fill(*curve, facecolor=COLORS[name], edgecolor=COLORS[name], alpha=0.4, linewidth=1.1)
+        ax.fill(*_ellipse(x, D), facecolor=COLORS[name], edgecolor=COLORS[name], alpha=0.4, linewidth=1.1)
+    if name == MAP:
+        for x, D in zip(lattice, _scaled(law, STEIN, degree, lattice), strict=True):
+            ax.plot(*_ellipse(x, D), "--", color=COLORS[STEIN], linewidth=1.2)
     ax.plot([0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], color="0.3", linewidth=1.2)
-    ax.set(title=f"triangle: Gaussian, {name}", xlabel="x₁", ylabel="x₂", aspect="equal")
+    ax.set(xlabel="x₁", ylabel="x₂", aspect="equal")
+    ax.set_title(f"triangle: Gaussian, {name}", fontsize="medium")
+
+
+def _ellipse(x: Array, D: Array) -> Array:
+    """Points of {x + v : vᵀD⁻¹v = const}, shape (2, N)."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 61)
+    values, vectors = np.linalg.eigh(D)
+    return x[:, None] + 0.28 * (vectors * np.sqrt(values)) @ np.stack([np.cos(angle), np.sin(angle)])
