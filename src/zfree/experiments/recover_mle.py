@@ -74,7 +74,7 @@ class RecoverMLE(Experiment):
     name = "recover-mle"
     title = "Maximum likelihood recovered by a moment map"
     place = "Not in the paper: its open problem, the choice of φ, for linear statistics"
-    small: ClassVar[dict[str, Any]] = {"rows": 200, "degrees": (4, 8, 12), "rounds": 4}
+    small: ClassVar[dict[str, Any]] = {"rows": 200, "degrees": (4, 8, 12)}
 
     def check(self) -> None:
         if self.rows < 20:
