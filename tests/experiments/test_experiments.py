@@ -34,6 +34,7 @@ TINY = {
     "nonconvex": {"trials": 3},
     "ranking": {"trials": 2, "size": 200},
     "limit": {"rows": 4, "soft": (0.03, 0.01, 0.003)},
+    "recover-mle": {"rows": 40, "degrees": (4, 8), "rounds": 3},
 }
 
 

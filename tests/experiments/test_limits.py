@@ -69,6 +69,7 @@ def test_any_value_of_any_setting_is_taken_or_refused_in_a_sentence(name, little
         ("nonconvex", {"sizes": (10**11,)}, "of memory"),
         ("robustness-gaussian-orthant", {"size": 10**10}, "of memory"),
         ("limit", {"rows": 10**9}, "of memory"),
+        ("recover-mle", {"rows": 10**9}, "of memory"),
         ("vae-mnist", {"latent": 10**10}, "of memory"),
         ("vae-celeba", {"width": 10**6}, "of memory"),
         ("vae-celeba", {"side": 16 * 10**5}, "of memory"),

@@ -130,6 +130,7 @@ TINY = {
     "nonconvex": {"sizes": (50,), "trials": 1},
     "ranking": {"trials": 1, "size": 200},
     "limit": {"rows": 4, "soft": (0.03, 0.01), "hard": (0.1, 0.05)},
+    "recover-mle": {"rows": 40, "degrees": (4, 8), "rounds": 2},
 }
 
 

@@ -10,6 +10,7 @@ from zfree.experiments.gaussian_simplex import GaussianSimplex
 from zfree.experiments.limit import Limit
 from zfree.experiments.nonconvex import NonConvex
 from zfree.experiments.ranking import RankingOfCandidates
+from zfree.experiments.recover_mle import RecoverMLE
 from zfree.experiments.report import Finding, Number, Report
 from zfree.experiments.robustness_dirichlet import RobustnessDirichlet
 from zfree.experiments.robustness_gaussian_orthant import RobustnessGaussianOrthant
@@ -32,6 +33,7 @@ EXPERIMENTS: dict[str, type[Experiment]] = {
         NonConvex,
         RankingOfCandidates,
         Limit,
+        RecoverMLE,
         VaeMnist,
         VaeCeleba,
     )
