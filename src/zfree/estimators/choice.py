@@ -148,10 +148,8 @@ def companions(leader: Generator, domain: Domain, heavy_tailed: bool) -> list[Ge
     if not domain.is_convex:
         return [SectionDistance("x^2", scale="natural"), *(g for g in _distances(domain) if g != leader)]
     if leader.own_tests:
-        return [
-            Barrier(0.0, 0.0),
-            Barrier(0.3, 0.25),
-        ]  # of a finite variance whatever the shape parameters, as the leader
+        # Of a finite variance whatever the shape parameters, as the leader.
+        return [Barrier(0.0, 0.0), Barrier(0.3, 0.25)]
     family = leader if isinstance(leader, Barrier) and leader.power is not None else Barrier(1.0, 0.0)
     step = 0.3 if heavy_tailed else 0.6
     return [beside(family, -step), beside(family, -0.2, 0.25)]
