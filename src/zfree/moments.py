@@ -19,7 +19,8 @@ import operator
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
+from math import isfinite
 
 import numpy as np
 
@@ -107,9 +108,8 @@ class Rows:
         self.weight = np.ones(len(X)) if weight is None else weight
         self.value: GeneratorValue = generator.evaluate(domain, X)
         self.short = None if tests is None else tests.equations(X, self.value.field, None)
-        """A shorter way to the equations of test functions, where there is one."""
         self.log_scale = float(self.value.log_weight.max())
-        if not np.isfinite(self.log_scale):
+        if not isfinite(self.log_scale):
             row = int(np.flatnonzero(~np.isfinite(self.value.log_weight))[0])
             raise SpecificationError(
                 f"{generator!r} is not finite at row {row} (x = {X[row].tolist()}): the row is too close to the boundary. "
@@ -133,6 +133,8 @@ class Rows:
     @cached_property
     def row_weight(self) -> Array:
         """w_i e^(log_weight_i − log_scale)."""
+        if self.value.log_weight.min() == self.log_scale:
+            return self.weight
         return self.weight * np.exp(self.value.log_weight - self.log_scale)
 
     @cached_property
@@ -155,25 +157,19 @@ class Rows:
         weight, symmetric = self.row_weight, self.tests is self.model
         if self.short is not None:
             gamma, g = self.short.moments(weight)
-        elif symmetric:
-            gamma, g = self.model.gram(self.X, self.value.field, weight), self._g @ weight
         else:
-            gamma, g = self.tests.cross_gram(self.X, self.value.field, weight, self.model), self._g @ weight
+            products = self.model.gram if symmetric else partial(self.tests.cross_gram, model=self.model)
+            gamma, g = products(self.X, self.value.field, weight), self._g @ weight
         return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, g, symmetric)
 
     def products(self, thetas: Array) -> Array:
-        """Γ_i θ_i in units of the row's own weight, laid out (r, N), with a θ_i for each row, laid out (r, N), or one for all, (r, 1).
-
-        Γ_i θ = J D (Jᵀθ), so no Γ_i is formed.
-        """
+        """Γ_i θ_i = J D (Jᵀθ_i) in units of the row's own weight; θ_i for each row are laid out (r, N), one for all (r, 1)."""
         if self.short is not None:
             return self.short.products(thetas)
-        slope = (
-            self.model.statistic_gradient(self.X, thetas[:, 0])
-            if thetas.shape[1] == 1
-            else self.model.statistic_gradients(self.X, thetas)
-        )
-        return self.tests.apply_jacobian(self.X, self.value.field.apply(slope))
+        one = thetas.shape[1] == 1
+        slope = self.model.statistic_gradient if one else self.model.statistic_gradients
+        V = slope(self.X, thetas[:, 0] if one else thetas)
+        return self.tests.apply_jacobian(self.X, self.value.field.apply(V))
 
     def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
         """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ."""
@@ -200,17 +196,12 @@ class Seen:
 
     def __init__(self, model: Model, domain: Domain, X: Array, weight: Array | None) -> None:
         self.model, self.domain, self.X, self.weight = model, domain, X, weight
-        self.tested: Rows | None = None
-        """Rows with test functions of the model's own: all generators that ask for them have the same D."""
+        self.tested: Rows | None = None  # all generators that ask for test functions of the model's own have the same D
 
     def serves(self, problem: Problem) -> bool:
         """Whether a problem is about the same rows."""
-        return (
-            problem.X is self.X
-            and problem.weight is self.weight
-            and problem.model is self.model
-            and problem.domain is self.domain
-        )
+        same_rows = problem.X is self.X and problem.weight is self.weight
+        return same_rows and problem.model is self.model and problem.domain is self.domain
 
     @cached_property
     def prepared(self) -> Model:

@@ -93,7 +93,7 @@ class Units:
         # A column that does not vary beyond rounding has no spread; its size is the next best unit.
         spread = np.where(spread > 1e-12 * size, spread, np.where(size > 0, size, 1.0))
         means = domain.slack_units(slack_sum / total)
-        if not np.all(means > 0):
+        if not means.min(initial=np.inf) > 0:
             k = int(np.argmin(means))
             raise SpecificationError(
                 f"slack {k} of {domain!r} is {means[k]:.3g} on average: the rows are not inside the domain. "

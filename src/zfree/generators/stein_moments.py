@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ class SteinMoments(Generator):
         return None if self.pilot is None else np.array(self.pilot)
 
     def informed(self, pilot: Pilot) -> SteinMoments:
-        return replace(self, pilot=None if pilot.theta is None else pilot.theta.tolist())
+        return self if pilot.theta is None else SteinMoments(tuple(pilot.theta.tolist()))
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         n, d = X.shape
@@ -96,6 +97,8 @@ class SteinMoments(Generator):
 
 def _numbers(pilot: Any) -> tuple[float, ...]:
     """A tuple, so that generators can be compared."""
+    if isinstance(pilot, tuple) and all(isinstance(value, float) and isfinite(value) for value in pilot):
+        return pilot
     try:
         values = np.asarray(pilot, dtype=np.float64)
     except (TypeError, ValueError):

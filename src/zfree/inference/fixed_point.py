@@ -39,7 +39,7 @@ def changes_by_iteration(pieces: Pieces, A: Array, psi: Array, tolerance: float)
         step *= step
         size = precision @ step
         # Steps shrink geometrically: the next one is about this one times the ratio of the last two.
-        left = np.minimum(size, np.divide(size * size, before, out=np.full(n, np.inf), where=before > 0))
+        left = np.minimum(size, size * size / np.maximum(before, 1e-300))
         if left.sum() <= n * r:
             return change, linear
         before = size

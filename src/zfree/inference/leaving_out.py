@@ -63,7 +63,9 @@ class Pieces:
 
     def __init__(self, rows: Sequence[Rows], log_scale: float, ridge: float, *, each: bool) -> None:
         self.rows, self.each, self.log_scale, self.ridge = rows, each, log_scale, ridge
-        self.weights = [piece.row_weight * np.exp(piece.log_scale - log_scale) for piece in rows]
+        self.weights = [
+            p.row_weight if p.log_scale == log_scale else p.row_weight * np.exp(p.log_scale - log_scale) for p in rows
+        ]
         self.penalty: Array | None = None
         if ridge:
             pairs = zip(rows, self.weights, strict=True)

@@ -51,6 +51,10 @@ class SteinFunctions(SeparableModel):
         The p.
     whole : bool
         Whether the columns are parts of a whole, of a Dirichlet, or independent, of gammas.
+
+    Notes
+    -----
+    The short way (:meth:`equations`) is that of models with the base b = −Σ log x, for which ∇·D + D∇b = 0.
     """
 
     def __init__(self, columns: Sequence[str], kinds: tuple[str, ...], weights: Array, whole: bool) -> None:
@@ -123,7 +127,7 @@ def best_functions(a: Array, total: float | None, scale: Array | None = None) ->
     e = np.zeros_like(a) if total is None else mean
     M, operator = _moments(a, total), _operator(a, e)
     S = operator @ M[:, _POWERS, _LOGS] @ operator.transpose(0, 2, 1)
-    right = M[:, _POWER, _LOG] - e[:, None] * M[:, _POWER + 1, _LOG]
+    right = (M[:, :2, :2] - e[:, None, None] * M[:, 1:3, :2]).reshape(-1, 4)
     diagonal = S.reshape(-1, 16)[:, ::5]
     diagonal *= (1.0 + RIDGE + ROUNDING * a)[:, None]
     unit = 1.0 / np.sqrt(diagonal)
@@ -140,7 +144,6 @@ _CONSTANT = np.array([[0.0] * 6, [1.0, 0, 0, 0, 0, 0], [0, 0, 1.0, 0, 0, 0], [0,
 _TIMES_A = np.array([[1.0, 0, -1, 0, 0, 0], [0, 1, 0, -1, 0, 0], [0, 0, 1, 0, -1, 0], [0, 0, 0, 1, 0, -1]])
 _TIMES_E = np.array([[0.0] * 6, [0, 0, -1.0, 0, 0, 0], [0, 0, 0, 0, -1.0, 0], [0, 0, 0, 0, -1.0, -1.0]])
 _UPWARDS = np.arange(5.0)
-_POWER, _LOG = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
 
 
 def _operator(a: Array, e: Array) -> Array:
