@@ -71,7 +71,7 @@ class SteinMoments(Generator):
         object.__setattr__(self, "wants_pilot", self.pilot is None)
 
     def __repr__(self) -> str:
-        return "SteinMoments()" if self.pilot is None else f"SteinMoments(pilot of {len(self.pilot)} parameters)"
+        return "SteinMoments()"
 
     def tests_pilot(self) -> Array | None:
         return None if self.pilot is None else np.array(self.pilot)
