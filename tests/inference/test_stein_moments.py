@@ -294,5 +294,4 @@ def test_refusals():
             zf.Gamma().fit(np.column_stack([X[:40, 1], np.full(40, value)]))
     with pytest.raises(SingularMomentsError, match="do not determine"):
         zf.Dirichlet().fit(np.tile(P[0], (20, 1)))
-    assert repr(zf.SteinMoments()) == "SteinMoments()"
-    assert "4 parameters" in repr(zf.SteinMoments([1, 2, 3, 4]))
+    assert repr(zf.SteinMoments()) == repr(zf.SteinMoments([1, 2, 3, 4])) == "SteinMoments()"

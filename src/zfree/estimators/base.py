@@ -130,7 +130,8 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
                     )
                 else:
                     result = self._estimate(problem, restriction, notes)
-                result = with_criterion(replace(result, selection=selection), problem, restriction, self.target)
+                selection = with_criterion(selection, result, problem, restriction, self.target)
+                result = replace(result, selection=selection)
             result = remark_on_boundary(remark_on_units(result, problem), problem, restriction)
             result = self._remark_on_estimate(result, data.X)
         if notes and self.boundary == "clip":

@@ -8,7 +8,7 @@ from typing import Any
 
 from zfree.conversion import shown
 from zfree.domains import Domain
-from zfree.errors import SelectionWarning, SingularMomentsError, SpecificationError, warn
+from zfree.errors import SelectionWarning, SpecificationError, warn
 from zfree.generators import Barrier, BoundaryDistance, Combined, Generator, Identity, SectionDistance, named
 from zfree.inference import (
     FamilySearch,
@@ -105,10 +105,7 @@ def _by_theory(
         return _record(known, problem, "theory", remark)
     if generator is None:
         return None
-    try:
-        return _record(settled(generator, problem, restriction, ridge), problem, label, generator.reason)
-    except SingularMomentsError:
-        return None  # the search has something to say about it
+    return _record(settled(generator, problem, restriction, ridge), problem, label, generator.reason)
 
 
 def _record(generator: Generator, problem: Problem, label: str, remark: str) -> Selection:

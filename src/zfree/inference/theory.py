@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from zfree.generators import Generator, SteinBarrier, SteinMoments
 from zfree.inference.criterion import Target, weight_matrix
 from zfree.inference.result import FitResult
+from zfree.inference.selection import Selection, Trial
 from zfree.models import Model
 from zfree.moments import Problem
 from zfree.solvers import Restriction
@@ -35,12 +34,13 @@ def is_saturated(model: Model, restriction: Restriction) -> bool:
     return int(restriction.free.sum()) == d * (d + 3) // 2
 
 
-def with_criterion(result: FitResult, problem: Problem, restriction: Restriction, target: Target) -> FitResult:
-    """The result with Tr(W Σ̂) in the record of a generator that theory named, as a search would have measured it."""
-    record = result.selection
+def with_criterion(
+    record: Selection | None, result: FitResult, problem: Problem, restriction: Restriction, target: Target
+) -> Selection | None:
+    """The record of a generator that theory named with Tr(W Σ̂), as a search would have measured it."""
     if record is None or not record.by_theory or record.target == "theory":
-        return result
+        return record
     weight = weight_matrix(target, problem, restriction, result.working_theta)
     criterion = result.n_observations * float(np.vdot(weight, result.working_covariance))
-    trials = tuple(replace(trial, criterion=criterion) for trial in record.trials)
-    return replace(result, selection=replace(record, criterion=criterion, trials=trials))
+    trial = Trial(record.chosen, criterion, record.trials[0].effective_rows)
+    return Selection(record.chosen, criterion, (trial,), record.target, record.remark, by_theory=True)
