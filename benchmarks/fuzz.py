@@ -17,6 +17,7 @@ import numpy as np
 
 import zfree as zf
 from benchmarks.dense import Part, barrier, coordinate, distance, section, solve
+from benchmarks.dense_stein import stein_fit
 from benchmarks.table import print_table
 from zfree.errors import IllConditionedWarning, UnitsWarning, ZfreeError, ZfreeWarning
 
@@ -289,7 +290,7 @@ def one(seed):
     positive = problem.X.min() > 0 and "Simplex" not in kinds
     make, J, H, base, held, theta_units, shift = draw_model(rng, problem)
     generator, natural, reference = draw_generator(rng, problem, positive)
-    automatic = natural and rng.random() < 0.1 and "shells" not in {p.kind for p in problem.parts}
+    automatic = natural and rng.random() < 0.2 and "shells" not in {p.kind for p in problem.parts}
     weight = rng.exponential(size=len(problem.X)) if rng.random() < 0.3 else None
     # Pairwise models are fitted about their centre, where a ridge means another one.
     apart = isinstance(make("auto"), zf.Gamma | zf.Exponential | zf.Dirichlet | zf.ExponentialFamily)
@@ -310,6 +311,12 @@ def one(seed):
     for category, word in ((IllConditionedWarning, "warned: ill-conditioned"), (UnitsWarning, "warned: units")):
         if any(issubclass(w.category, category) for w in caught):
             return (*labels, word, 0.0)
+    if automatic and isinstance(est.generator_, zf.SteinBarrier) and isinstance(est, zf.TruncatedGaussian):
+        model = est.result_.model
+        labels = (labels[0], "auto: SteinBarrier", labels[2])
+        pairs = (model.rows, model.cols)
+        theta, covariance, condition = stein_fit(problem.parts, problem.X, J, H, base, held, pairs, weight)
+        return (*labels, *_compared(est.result_, theta, covariance, condition, theta_units))
     if automatic:
         chosen = est.generator_
         if isinstance(chosen, zf.Barrier):
@@ -328,12 +335,16 @@ def one(seed):
     theta, covariance, condition = solve(J, H, base, D, divergence, held, weight, ridge)
     if shift is not None:
         theta, covariance = shift @ theta, shift @ covariance @ shift.T
+    return (*labels, *_compared(est.result_, theta, covariance, condition, theta_units))
+
+
+def _compared(found, theta, covariance, condition, theta_units):
+    """(verdict, difference) of a result and what the reference says in balanced units."""
     theta, se = theta * theta_units, np.sqrt(np.maximum(np.diagonal(covariance), 0.0)) * theta_units
     size = np.abs(theta) + se
-    found = est.result_
     gap = max(float(np.max(np.abs(found.theta - theta) / size)), float(np.max(np.abs(_sandwich(found) - se) / size)))
     allowed = TOLERANCE * max(1.0, 1e-7 * condition)
-    return (*labels, "agrees" if gap <= allowed else "DIFFERS", gap / allowed)
+    return "agrees" if gap <= allowed else "DIFFERS", gap / allowed
 
 
 def _sandwich(result):
