@@ -116,4 +116,4 @@ plt.show()
 # The default is as good as maximum likelihood on these data sets, to a fraction of a per cent. The member of the family that the search takes
 # lies inside the region of finite variance, at γ close to 0, away from the paper's three, and its mean squared error is some 6 % above that of maximum
 # likelihood. That of the best fixed generators, φ₂ and the log barrier, is about a third above it, that of φ₃ more than three times as large. With another α another p would be right:
-# the search would find it, and the default does not need it.
+# the search would find it, and the default does not need it. Means below the Cramér–Rao bound are chance: these data sets were kind to maximum likelihood too.
