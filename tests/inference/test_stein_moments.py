@@ -295,3 +295,12 @@ def test_refusals():
     with pytest.raises(SingularMomentsError, match="do not determine"):
         zf.Dirichlet().fit(np.tile(P[0], (20, 1)))
     assert repr(zf.SteinMoments()) == repr(zf.SteinMoments([1, 2, 3, 4])) == "SteinMoments()"
+
+
+@pytest.mark.parametrize("size", [1e4, 1e5, 5e5, 1e6, 1e7])
+def test_large_concentrations_keep_their_precision(size):
+    """Where x hardly varies, every D gives maximum likelihood, and the test functions must not be rounding."""
+    X = np.random.default_rng(5).dirichlet(size * np.array([1.0, 10.0, 100.0]), size=1000)
+    ours, plain = (zf.Dirichlet(g, check=False).fit(X) for g in (zf.SteinMoments(), zf.Barrier(1.0, 0.0)))
+    np.testing.assert_allclose(ours.alpha_, plain.alpha_, rtol=1e-3)
+    np.testing.assert_allclose(ours.result_.standard_errors, plain.result_.standard_errors, rtol=0.01)

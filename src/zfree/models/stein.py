@@ -36,8 +36,10 @@ from zfree.models.shape_equations import Columns, ShapeEquations
 SMALLEST = 1e-6
 """Where a pilot is not positive: any f is valid, and this one is near those of small parameters."""
 RIDGE, ROUNDING = 1e-8, 1e-12
-"""Added to the normal equations, relative to their diagonal; the second times the parameter, as their rounding grows with it. For large
-parameters x hardly varies, the four functions are nearly one, and each of them is as good as the best."""
+"""Added to the normal equations, relative to their diagonal; the second times the parameter, as their rounding grows with it."""
+LARGE = 1e4
+"""Parameters from which the limit of the best f is taken, a f = 1 − ½ log y: x hardly varies, the four functions are nearly one, and rounding would
+decide about the slope, which is all that the equations of a Dirichlet know α₀ from."""
 
 
 class SteinFunctions(SeparableModel):
@@ -133,6 +135,8 @@ def best_functions(a: Array, total: float | None, scale: Array | None = None) ->
     unit = 1.0 / np.sqrt(diagonal)
     S *= unit[:, :, None] * unit[:, None, :]
     c = (np.linalg.solve(S, (right * unit)[:, :, None])[:, :, 0] * unit).T
+    large = a > LARGE
+    c[:, large] = np.array([[1.0], [-0.5], [0.0], [0.0]]) / a[large]
     c[2:] /= mean
     c[::2] -= c[1::2] * np.log(mean)
     return c
