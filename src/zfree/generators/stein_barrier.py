@@ -8,7 +8,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.conversion import is_number, shown
-from zfree.curvatures import Curvature, Radial
+from zfree.curvatures import Curvature, Energy, Radial
 from zfree.domains import BoundaryParts, Domain, Orthant, RealSpace, Units
 from zfree.errors import SpecificationError
 from zfree.generators.base import Decay, Generator, GeneratorValue, Pilot, Vanishing
@@ -23,6 +23,9 @@ LEAST, MOST = 0.02, 1.5
 of a Gaussian smaller (Brascamp and Lieb 1976), so K itself is never above one, and an estimate not far."""
 COUPLED_COLUMNS = 30
 """Columns up to which all of K̂ is kept; beyond, its diagonal, which keeps D diagonal where the barrier is."""
+COLLINEAR = 1e-5
+"""Smallest eigenvalue of the rows' correlations with which all of K̂ is kept. The condition of Γ is about its inverse square then, its inverse
+with the diagonal alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +38,7 @@ class SteinBarrier(Generator):
         ρ, the share of the pilot's precision K̂ that is kept; 0.67 to 1 are within half a per cent of each other nearly everywhere.
     coupling : {"auto", "full", "diagonal"}
         Whether all of K̂ enters or its diagonal only, which keeps D diagonal on orthants and boxes and diagonal plus rank one on solid
-        simplices and balls. ``"auto"`` keeps all of it up to 30 columns.
+        simplices and balls. ``"auto"`` keeps all of it up to 30 columns, unless some of them all but determine another one.
 
     Notes
     -----
@@ -128,12 +131,19 @@ class SteinBarrier(Generator):
             inner = self._coordinates(domain, energy.exponent)
             slacks = np.zeros(0) if energy.exponent == 0.0 else self.pilot.mean
             units = Units(slacks, np.sqrt(np.diagonal(self.pilot.covariance)))
-        diagonal = self.coupling == "diagonal" or (
-            self.coupling == "auto" and (energy.separable or domain.dimension > COUPLED_COLUMNS)
-        )
-        K = _clipped(energy.hessian, self.pilot.covariance, diagonal, bool(len(inner.boundary_parts().flat)))
+        flat = bool(len(inner.boundary_parts().flat))
+        K = _clipped(energy.hessian, self.pilot.covariance, self._uncoupled(energy, flat), flat)
         curvature = self._barrier(inner, u, units, self.pilot.covariance, energy.log_terms)
         return carried_back(X, energy.exponent, *curvature.plus(self.keep * K))
+
+    def _uncoupled(self, energy: Energy, flat: bool) -> bool:
+        """Whether the diagonal of K̂ is all that enters."""
+        assert self.pilot is not None
+        if self.coupling != "auto":
+            return self.coupling == "diagonal"
+        if energy.separable or len(self.pilot.covariance) > COUPLED_COLUMNS:
+            return True
+        return bool(_correlations(self.pilot.covariance, flat)[1][0] < COLLINEAR)
 
     def _coordinates(self, domain: Domain, exponent: float) -> Domain:
         """Where u lives."""
@@ -201,13 +211,7 @@ def _clipped(K: Array | None, S: Array, diagonal: bool, flat: bool) -> Array:
         if K is None:
             return np.diag(1.0 / variances)
         return np.diag(np.clip(np.diagonal(K) * variances, LEAST, MOST) / variances)
-    deviations = np.sqrt(variances)
-    values, vectors = np.linalg.eigh(S / np.multiply.outer(deviations, deviations))
-    known = values > 1e-12 * values[-1]
-    if flat:  # nothing varies across a flat set, and nothing depends on what K is there
-        values, vectors = values[known], vectors[:, known]
-    else:
-        values = np.where(known, values, 1e-12 * values[-1])
+    deviations, values, vectors = _correlations(S, flat)
     back = vectors / np.sqrt(values) / deviations[:, None]  # S⁻¹ = back backᵀ
     if K is None:
         return back @ back.T
@@ -215,3 +219,13 @@ def _clipped(K: Array | None, S: Array, diagonal: bool, flat: bool) -> Array:
     shares, turned = np.linalg.eigh(root.T @ K @ root)
     back = back @ turned
     return (back * np.clip(shares, LEAST, MOST)) @ back.T
+
+
+def _correlations(S: Array, flat: bool) -> tuple[Array, Array, Array]:
+    """Standard deviations, and eigenvalues and eigenvectors of the correlations; a flat set leaves out those across it."""
+    deviations = np.sqrt(np.diagonal(S))
+    values, vectors = np.linalg.eigh(S / np.multiply.outer(deviations, deviations))
+    known = values > 1e-12 * values[-1]
+    if flat:  # nothing varies across a flat set, and nothing depends on what K is there
+        return deviations, values[known], vectors[:, known]
+    return deviations, np.where(known, values, 1e-12 * values[-1]), vectors
