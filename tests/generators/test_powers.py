@@ -135,3 +135,23 @@ def test_families_of_ones_own_compare_it_with_the_search(monkeypatch):
     again = _cubic(rows)
     assert np.allclose(again.generator_.pilot.energy.hessian, by_hand, rtol=1e-6)
     assert np.allclose(again.theta_, est.theta_, rtol=1e-6)
+
+
+def test_log_terms_are_kept_by_the_same_share_as_the_precision():
+    X = np.array([[0.5, 2.0]])
+    pilot = Pilot(None, Energy(np.eye(2), True, 1.0, np.array([0.3, 0.7])), np.ones(2), np.eye(2))
+    generator = zf.SteinBarrier(keep=0.5).informed(pilot).in_units(zf.Units(np.ones(2), np.ones(2)))
+    D = generator.on_domain(zf.Orthant(2), X).field.dense()[0]
+    expected = 0.5 + 0.5 * np.array([0.3, 0.7]) / X[0] ** 2 + 1.0 / X[0]
+    assert np.allclose(D, np.diag(1.0 / expected))
+
+
+@pytest.mark.parametrize(
+    ("eta", "a", "expected"), [(1.0, 0.5, 0.8), (0.5, 1.0, 0.3), (-0.9, 1.0, 0.05), (-3.0, 1.0, 0.05)]
+)
+def test_log_terms_are_a_fifth_of_the_exponent_at_zero(eta, a, expected):
+    model = PairwiseModel(["x"], a=a, b=0.0)
+    theta = np.zeros(model.n_parameters)
+    theta[-1] = eta
+    assert model.vector(theta) == pytest.approx([eta])
+    assert model.energy(theta, np.ones((1, 1)), None).log_terms == pytest.approx([expected])

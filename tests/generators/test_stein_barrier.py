@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -14,7 +16,6 @@ from zfree.curvatures import Energy
 from zfree.domains.polyhedral import Polyhedral
 from zfree.errors import SpecificationError
 from zfree.generators import Pilot
-from zfree.generators.stein_barrier import LEAST, MOST
 
 _rng = np.random.default_rng(5)
 
@@ -37,12 +38,12 @@ def settled(domain, X, coupling="full", seed=0):
 
 
 def plain_precision(K, S):
-    """K clipped between LEAST and MOST times S⁻¹, by a matrix square root; S regular."""
+    """K clipped between 0.02 and 1.5 times S⁻¹, by a matrix square root; S regular."""
     values, vectors = np.linalg.eigh(S)
     half = (vectors * np.sqrt(values)) @ vectors.T
     back = np.linalg.inv(half)
     shares, turned = np.linalg.eigh(half @ K @ half)
-    return back @ (turned * np.clip(shares, LEAST, MOST)) @ turned.T @ back
+    return back @ (turned * np.clip(shares, 0.02, 1.5)) @ turned.T @ back
 
 
 def plain_barrier(domain, X, x):
@@ -300,7 +301,7 @@ def test_a_pilot_that_is_no_precision_is_clipped():
         generator = zf.SteinBarrier().informed(pilot_of(K, S)).in_units(zf.Units.of(domain, X))
         assert np.linalg.eigvalsh(generator.on_domain(domain, X).field.dense()).min() > 0
     largest = zf.SteinBarrier().informed(pilot_of(huge, S)).in_units(zf.Units.of(domain, X))
-    first = zf.SteinBarrier(0.8 * MOST).informed(pilot_of(None, S)).in_units(zf.Units.of(domain, X))
+    first = zf.SteinBarrier(0.8 * 1.5).informed(pilot_of(None, S)).in_units(zf.Units.of(domain, X))
     assert np.allclose(largest.on_domain(domain, X).field.dense(), first.on_domain(domain, X).field.dense())
 
 
@@ -389,3 +390,30 @@ def test_what_makes_no_sense_is_refused():
     with pytest.raises(SpecificationError, match="convex"):
         zf.TruncatedGaussian(shells, generator=zf.SteinBarrier()).fit(interior(shells, 100))
     assert not zf.SteinBarrier().check(shells).holds
+
+
+@pytest.mark.parametrize(("share", "kept"), [(-3.0, 0.02), (0.001, 0.02), (0.5, 0.5), (1.4, 1.4), (40.0, 1.5)])
+def test_a_pilot_counts_between_a_fiftieth_and_one_and_a_half_of_the_inverse_covariance(share, kept):
+    domain = zf.RealSpace(2)
+    S = np.array([[2.0, 0.6], [0.6, 0.5]])
+    units = zf.Units.of(domain, np.random.default_rng(0).standard_normal((9, 2)))
+    for coupling, inverse in (("full", np.linalg.inv(S)), ("diagonal", np.diag(1 / np.diagonal(S)))):
+        generator = zf.SteinBarrier(coupling=coupling).informed(pilot_of(share * inverse, S)).in_units(units)
+        D = generator.on_domain(domain, np.zeros((1, 2))).field.dense()[0]
+        assert np.allclose(np.linalg.inv(D), 0.8 * kept * inverse)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-5])
+def test_columns_that_nearly_determine_each_other_do_not_make_the_moments_singular(noise):
+    rng = np.random.default_rng(0)
+    x = np.abs(rng.standard_normal((1500, 1))) + 0.1
+    u = rng.uniform(size=(1500, 1))
+
+    def fitted(noise):
+        K = zf.TruncatedGaussian(zf.Orthant(2), check=False).fit(np.hstack([x, x + noise * u])).precision_
+        back = np.array([[1.0, 0.0], [1.0, noise]])  # to the precision of x1 and (x2 - x1) / noise
+        return back.T @ K @ back
+
+    with pytest.warns(zf.errors.IllConditionedWarning) if noise < 1e-4 else nullcontext():
+        found = fitted(noise)
+    assert np.allclose(found, fitted(1e-4), rtol=0.02, atol=0.02)

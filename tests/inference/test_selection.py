@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import zfree as zf
 from tests.sampling import truncated_gaussian
 from zfree.errors import SelectionWarning, SpecificationError, ZfreeWarning
-from zfree.inference import FamilySearch, prepare
+from zfree.inference import FamilySearch, Search, prepare
 from zfree.inference.criterion import information, weight_matrix
 from zfree.inference.family import DET_POWERS, POWERS, is_allowed, largest_power
 from zfree.models import BoundaryOrder, ExponentialModel, PairwiseModel
@@ -274,3 +275,24 @@ def test_one_model_written_two_ways_gets_one_generator():
     base = zf.ExponentialFamily(lambda X: -X, lambda X: 2.0 * X.log()[:, 0], domain=zf.Orthant(1)).fit(x)
     assert fixed.generator_ == base.generator_
     assert fixed.theta_[1] == pytest.approx(base.theta_[0])
+
+
+def test_what_theory_suggests_must_be_better_by_more_than_its_own_uncertainty(monkeypatch):
+    """A criterion that is smaller, but rests on so few rows that it may be by chance, does not win."""
+    look = Search.look
+
+    def flattering(rows):
+        def seen(search, generator, **options):
+            trial, measured = look(search, generator, **options)
+            if isinstance(generator, zf.SteinBarrier):
+                measured = replace(measured, criterion=0.9 * found.criterion, effective_rows=rows)
+            return trial, measured
+
+        return seen
+
+    found = zf.TruncatedGaussian(generator="search", check=False).fit(GAUSS).result_.selection
+    monkeypatch.setattr("zfree.estimators.choice.by_theory", lambda problem, ridge: None)  # a model without a theory
+    for rows, winner in ((3.1, zf.Barrier), (1e4, zf.SteinBarrier)):
+        monkeypatch.setattr(Search, "look", flattering(rows))
+        est = zf.TruncatedGaussian(check=False).fit(GAUSS)
+        assert isinstance(est.generator_, winner)

@@ -102,15 +102,15 @@ def _by_theory(
     if not problem.domain.has_boundary and (generator is None or is_saturated(problem.model, restriction)):
         known, remark = Identity(scale="natural"), "the family has one member where there is no boundary"
     if known is not None:
-        return _record(known, problem, "theory", remark)
+        return _record(known, "theory", remark)
     if generator is None:
         return None
-    return _record(settled(generator, problem, restriction, ridge), problem, label, generator.reason)
+    return _record(settled(generator, problem, restriction, ridge), label, generator.reason)
 
 
-def _record(generator: Generator, problem: Problem, label: str, remark: str) -> Selection:
+def _record(generator: Generator, label: str, remark: str) -> Selection:
     """A choice that nothing was compared for; its criterion is measured by the fit."""
-    trial = Trial(generator, float("nan"), float(len(problem.X)))
+    trial = Trial(generator, float("nan"), float("nan"))
     return Selection(generator, float("nan"), (trial,), label, remark, by_theory=True)
 
 

@@ -28,7 +28,7 @@ FEW_ROWS = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate that was looked at: its criterion, or the reason why it was refused."""
+    """A candidate that was looked at: its criterion and the rows behind it (nan where not measured), or the reason why it was refused."""
 
     generator: Generator
     criterion: float
@@ -67,7 +67,7 @@ class Selection:
         rows = [("generator", "criterion", "rows behind it", "remark")]
         for t in sorted(self.trials, key=lambda t: t.criterion):
             taken = "chosen" if t.generator == self.chosen else t.refused
-            rows.append((repr(t.generator), f"{t.criterion:.4g}", f"{t.effective_rows:.0f}", taken))
+            rows.append((repr(t.generator), _shown(t.criterion, ".4g"), _shown(t.effective_rows, ".0f"), taken))
         widths = [max(len(row[k]) for row in rows) for k in range(4)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip() for row in rows]
         head = (
@@ -160,3 +160,7 @@ def best_of(search: Search, candidates: Iterable[Generator]) -> tuple[list[Trial
         reasons = "; ".join(f"{t.generator!r}: {t.refused}" for t in trials)
         raise SpecificationError(f"no candidate generator can be used on these data: {reasons}.")
     return trials, min(fitted, key=lambda m: m.criterion)
+
+
+def _shown(value: float, form: str) -> str:
+    return "–" if np.isnan(value) else f"{value:{form}}"

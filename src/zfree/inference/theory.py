@@ -42,5 +42,5 @@ def with_criterion(
         return record
     weight = weight_matrix(target, problem, restriction, result.working_theta)
     criterion = result.n_observations * float(np.vdot(weight, result.working_covariance))
-    trial = Trial(record.chosen, criterion, record.trials[0].effective_rows)
+    trial = Trial(record.chosen, criterion, float("nan"))
     return Selection(record.chosen, criterion, (trial,), record.target, record.remark, by_theory=True)

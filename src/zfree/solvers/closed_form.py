@@ -81,7 +81,7 @@ def solve(
     if rcond < SINGULAR:
         raise SingularMomentsError(_deficiency(moments, len(index), _null_direction(scaled, names, index)))
     if rcond < ILL_CONDITIONED and not quiet:
-        _warn_ill_conditioned(rcond, _null_direction(scaled, names, index))
+        _warn_ill_conditioned(rcond, _null_direction(scaled, names, index), penalised=True)
     inverse = lapack.dpotri(factor, lower=0)[0]  # the upper triangle; the lower one is zero
     inverse = inverse + inverse.T
     inverse.flat[:: len(scale) + 1] *= 0.5
@@ -107,7 +107,7 @@ def _solve_equations(
         culprits = _null_direction(scaled, names, restriction.index) if np.isfinite(scaled).all() else []
         raise SingularMomentsError(_deficiency(moments, len(gamma), culprits) if culprits else NOT_FINITE)
     if rcond < ILL_CONDITIONED and not quiet:
-        _warn_ill_conditioned(rcond, _null_direction(scaled, names, restriction.index))
+        _warn_ill_conditioned(rcond, _null_direction(scaled, names, restriction.index), penalised=False)
     theta = -columns * lapack.dgetrs(factor, pivots, rows * g)[0]
     if not np.isfinite(theta).all():
         raise SingularMomentsError(NOT_FINITE)
@@ -121,11 +121,12 @@ def equilibrated(gamma: Array) -> Array:
     return gamma * rows[:, None] * columns
 
 
-def _warn_ill_conditioned(rcond: float, culprits: list[str]) -> None:
+def _warn_ill_conditioned(rcond: float, culprits: list[str], *, penalised: bool) -> None:
+    """`penalised`: whether there is a loss that a ridge could be added to."""
     warn(
         f"Γ_N is ill-conditioned (1/κ ≈ {rcond:.1e} after scaling): estimates lose digits. "
         f"The data say least about {', '.join(culprits)}. "
-        "Use more rows, a small ridge=, a mask, or another generator.",
+        f"Use more rows, {'a small ridge=, ' if penalised else ''}a mask, or another generator.",
         IllConditionedWarning,
     )
 
@@ -138,9 +139,9 @@ def _null_direction(scaled: Array, names: tuple[str, ...], index: Index, most: i
 
 
 def _deficiency(moments: Moments, n_free: int, culprits: list[str]) -> str:
+    ridge = "add a small ridge= (for example 1e-3), " if moments.symmetric else ""
     shown = ", ".join(culprits[:4]) + (", …" if len(culprits) > 4 else "")
     return (
         f"Γ_N is singular: {moments.n} rows do not determine the {n_free} free parameters, in particular {shown}. "
-        "Use more rows, drop constant or linearly dependent columns, add a small ridge= (for example 1e-3), or leave "
-        "parameters out (mask=, fixed=)."
+        f"Use more rows, drop constant or linearly dependent columns, {ridge}or leave parameters out (mask=, fixed=)."
     )
