@@ -56,7 +56,7 @@ class SteinBarrier(Generator):
 
     K̂ comes from a first fit with the same weight and the rows' inverse covariance in place of K̂, and is clipped between 0.02 and 1.5 times that. The
     expectation of the estimating function is zero for every K̂ ⪰ 0, so the pilot's error does not enter to first order. The weight is
-    equivariant under affine maps of rows and domain by construction.
+    equivariant under affine maps of rows and domain where all of K̂ is kept, and under changes of the units always.
 
     Interactions of powers :math:`u = x^a` or of logarithms are Gaussians in u, and D is built there and carried back
     (:mod:`zfree.generators.powers`); where a statistic has a pole at zero, φ also gets a log term. For a family of your own K̂ is the mean Hessian of
@@ -131,19 +131,20 @@ class SteinBarrier(Generator):
             inner = self._coordinates(domain, energy.exponent)
             slacks = np.zeros(0) if energy.exponent == 0.0 else self.pilot.mean
             units = Units(slacks, np.sqrt(np.diagonal(self.pilot.covariance)))
-        flat = bool(len(inner.boundary_parts().flat))
-        K = _clipped(energy.hessian, self.pilot.covariance, self._uncoupled(energy, flat), flat)
+        K = self._precision(energy, bool(len(inner.boundary_parts().flat)))
         curvature = self._barrier(inner, u, units, self.pilot.covariance, energy.log_terms)
         return carried_back(X, energy.exponent, *curvature.plus(self.keep * K))
 
-    def _uncoupled(self, energy: Energy, flat: bool) -> bool:
-        """Whether the diagonal of K̂ is all that enters."""
+    def _precision(self, energy: Energy, flat: bool) -> Array:
+        """K̂ or its diagonal, within bounds."""
         assert self.pilot is not None
-        if self.coupling != "auto":
-            return self.coupling == "diagonal"
-        if energy.separable or len(self.pilot.covariance) > COUPLED_COLUMNS:
-            return True
-        return bool(_correlations(self.pilot.covariance, flat)[1][0] < COLLINEAR)
+        S, free = self.pilot.covariance, self.coupling == "auto"
+        if self.coupling == "diagonal" or (free and (energy.separable or len(S) > COUPLED_COLUMNS)):
+            return _clipped_diagonal(energy.hessian, S)
+        deviations, values, vectors = _correlations(S, flat)
+        if free and values[0] < COLLINEAR:
+            return _clipped_diagonal(energy.hessian, S)
+        return _clipped(energy.hessian, deviations, values, vectors)
 
     def _coordinates(self, domain: Domain, exponent: float) -> Domain:
         """Where u lives."""
@@ -204,14 +205,15 @@ def _power(parts: BoundaryParts) -> float:
     return FEW if m <= 2 * d else MANY
 
 
-def _clipped(K: Array | None, S: Array, diagonal: bool, flat: bool) -> Array:
-    """K̂ between :data:`LEAST` and :data:`MOST` times the inverse covariance S⁻¹ of the rows; S⁻¹ itself where there is no K̂ yet."""
+def _clipped_diagonal(K: Array | None, S: Array) -> Array:
+    """The diagonal of K̂ between :data:`LEAST` and :data:`MOST` times the inverse variances; these themselves where there is no K̂ yet."""
     variances = np.diagonal(S)
-    if diagonal:
-        if K is None:
-            return np.diag(1.0 / variances)
-        return np.diag(np.clip(np.diagonal(K) * variances, LEAST, MOST) / variances)
-    deviations, values, vectors = _correlations(S, flat)
+    shares = np.ones(len(S)) if K is None else np.clip(np.diagonal(K) * variances, LEAST, MOST)
+    return np.diag(shares / variances)
+
+
+def _clipped(K: Array | None, deviations: Array, values: Array, vectors: Array) -> Array:
+    """K̂ between :data:`LEAST` and :data:`MOST` times the inverse covariance S⁻¹ of the rows; S⁻¹ itself where there is no K̂ yet."""
     back = vectors / np.sqrt(values) / deviations[:, None]  # S⁻¹ = back backᵀ
     if K is None:
         return back @ back.T
