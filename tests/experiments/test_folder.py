@@ -37,7 +37,7 @@ def finished(tmp_path):
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-@pytest.mark.parametrize("name", [*FILES, "notes.txt", "scratch/0.pt", "trials.jsonl.bak", "table.md.1.part"])
+@pytest.mark.parametrize("name", [*FILES, "notes.txt", "scratch/0-0.pt", "trials.jsonl.bak", "table.md.1.part"])
 def test_without_a_configuration_everything_is_a_strangers(tmp_path, name, fresh):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text("mine")
@@ -59,7 +59,9 @@ def test_a_configuration_of_something_else(tmp_path, content, fresh):
 
 
 @pytest.mark.parametrize("fresh", [False, True])
-@pytest.mark.parametrize("name", ["notes.txt", "scratch/notes.txt", "scratch/10.pt", "more/0.pt", "scratch/more/0.pt"])
+@pytest.mark.parametrize(
+    "name", ["notes.txt", "scratch/notes.txt", "scratch/10-0.pt", "more/0-0.pt", "scratch/more/0-0.pt"]
+)
 def test_a_strangers_file_beside_a_run_is_named_and_kept(finished, name, fresh):
     (finished / name).parent.mkdir(parents=True, exist_ok=True)
     (finished / name).write_text("mine")
@@ -86,7 +88,7 @@ def test_a_file_where_the_folder_should_be(tmp_path):
 def test_fresh_deletes_what_a_run_wrote_and_leaves_hidden_files(finished):
     scratch = finished / "scratch"
     scratch.mkdir()
-    for name in ("0.pt", "1.csv", "faces-140-64-ab.npy", "reference-ab.npz", "0.pt.77-8.part"):
+    for name in ("0-0.pt", "1-0.csv", "faces-140-64-ab.npy", "reference-ab.npz", "0-0.pt.77-8.part"):
         (scratch / name).write_text("old")
     for name in ("figure.png", "trials.damaged.jsonl", "table.md.12-34.part", ".hidden"):
         (finished / name).write_text("old")

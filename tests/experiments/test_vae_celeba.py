@@ -74,15 +74,15 @@ def test_a_training_that_was_stopped_ends_the_same(folder, tmp_path, monkeypatch
 def test_the_papers_numbers_stand_beside_its_own_settings(folder):
     experiment = EXPERIMENTS["vae-celeba"](data=str(folder))
     record = {"curve": [[10_000.0, 99.0], [100_000.0, 60.0]], "samples": "", "faces": 202_599, "folder": "a"}
-    numbers = experiment.report([((0,), record), ((4,), record)]).numbers
+    numbers = experiment.report([((0, 0), record), ((4, 0), record)]).numbers
     assert [n.paper for n in numbers] == [101.07, 64.10, None, None]
     for changes in ({"width": 8}, {"images": 200}, {"side": 32}):
-        other = replace(experiment, **changes).report([((0,), record)]).numbers
+        other = replace(experiment, **changes).report([((0, 0), record)]).numbers
         assert [n.paper for n in other] == [None, None]
-    fewer = experiment.report([((0,), {**record, "faces": 5})]).numbers
+    fewer = experiment.report([((0, 0), {**record, "faces": 5})]).numbers
     assert [n.paper for n in fewer] == [None, None]
     with pytest.raises(DataError, match="changed between trainings"):
-        experiment.report([((0,), record), ((1,), {**record, "folder": "b"})])
+        experiment.report([((0, 0), record), ((1, 0), {**record, "folder": "b"})])
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_features_of_the_faces_belong_to_the_folder_as_it_is(folder, tmp_path):
     assert heard == [(30, 30), (0, 30), (30, 30)]
     (folder / "029.png").unlink()
     (tmp_path / "out" / "trials.jsonl").unlink()
-    for file in (tmp_path / "out" / "scratch").glob("0.*"):
+    for file in (tmp_path / "out" / "scratch").glob("0-*"):
         file.unlink()
     run(experiment, tmp_path / "out", jobs=1, figures=False)
     assert len(list((tmp_path / "out" / "scratch").glob("reference-*.npz"))) == 2

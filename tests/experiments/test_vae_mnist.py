@@ -35,7 +35,7 @@ def test_from_a_file_to_a_table_and_a_figure(archive, tmp_path):
     assert all(0 < n.ours < 784 for n in rows.values())
     assert all(n.paper is None for n in rows.values())  # two iterations are not the paper's
     assert len(report.draw().axes) == 8
-    assert sorted(p.name for p in (tmp_path / "out" / "scratch").glob("*.csv")) == [f"{k}.csv" for k in range(5)]
+    assert sorted(p.name for p in (tmp_path / "out" / "scratch").glob("*.csv")) == [f"{k}-0.csv" for k in range(5)]
     first = json.loads((tmp_path / "out" / "trials.jsonl").read_text().splitlines()[0])
     assert [iteration for iteration, _ in first["curve"]] == [1, 2]
     assert sum(first["density"]) * 0.25 == pytest.approx(1.0)
@@ -45,19 +45,71 @@ def test_from_a_file_to_a_table_and_a_figure(archive, tmp_path):
 
 def test_one_diffusion_and_the_papers_numbers(archive):
     experiment = replace(EXPERIMENTS["vae-mnist"](), data=archive, diffusion="I")
-    record = {
-        "nll": 97.0,
-        "standard_error": 0.2,
-        "effective_size": 300.0,
-        "method": "m",
-        "source": "s",
-        "half_square": 4.0,
-        "identity": 1.0,
-    }
-    report = experiment.report([((0,), record)])
+    record = RECORD
+    report = experiment.report([((0, 0), record)])
     assert report.numbers[0].paper == 96.17
+    assert [(n.column, n.ours) for n in report.numbers if n.column in ("seeds", "processor minutes")] == [
+        ("seeds", 1),
+        ("processor minutes", 1.5),
+    ]
     assert [f.holds for f in report.findings] == [True]
-    assert not experiment.report([((0,), {**record, "nll": 99.0})]).findings[0].holds
+    assert not experiment.report([((0, 0), {**record, "nll": 99.0})]).findings[0].holds
+
+
+RECORD = {
+    "nll": 97.0,
+    "standard_error": 0.2,
+    "effective_size": 300.0,
+    "method": "m",
+    "source": "s",
+    "half_square": 4.0,
+    "identity": 1.0,
+    "seconds": 90.0,
+}
+
+
+def reported(archive, nll, **changes):
+    """The report on given likelihoods: name → one for each seed."""
+    experiment = replace(EXPERIMENTS["vae-mnist"](), data=archive, diffusion=", ".join(nll), **changes)
+    names = ("I", "sigmoid", "exp(-|z|)", "exp(-z^2)")
+    return experiment.report(
+        [((names.index(n), seed), {**RECORD, "nll": v}) for n, values in nll.items() for seed, v in enumerate(values)]
+    )
+
+
+def test_seeds_become_a_mean_and_a_deviation(archive):
+    report = reported(archive, {"I": [96.0, 96.2, 96.4], "sigmoid": [97.0]}, seeds="3, 1")
+    found = {(n.row, n.column): (n.ours, n.paper) for n in report.numbers}
+    assert found["I", "NLL"] == (pytest.approx(96.2), 96.17)
+    assert found["I", "± over seeds"] == (pytest.approx(0.2), 0.10)
+    assert ("sigmoid", "± over seeds") not in found
+    assert "I 96.00, 96.20, 96.40; sigmoid 97.00" in report.remarks[1]
+    assert [cells[1] for cells in next(iter(report.tables().values()))[1:]] == ["96.2", "97"]
+
+
+def test_the_order_is_the_papers_up_to_two_standard_errors(archive):
+    def order(**nll):
+        likelihoods = dict(zip(("I", "sigmoid", "exp(-|z|)", "exp(-z^2)"), nll.values(), strict=True))
+        return reported(archive, likelihoods).findings[0]
+
+    assert order(a=[96.0], b=[96.7], c=[99.0], d=[130.0]).holds
+    assert "sigmoid − I = 0.70 ± 0.40" in order(a=[96.0], b=[96.7], c=[99.0], d=[130.0]).detail
+    assert order(a=[96.5], b=[96.0], c=[99.0], d=[130.0]).holds  # within what the paper's own deviations allow
+    assert not order(a=[97.0], b=[96.0], c=[99.0], d=[130.0]).holds
+    assert not order(a=[96.5] * 4, b=[96.0] * 4, c=[99.0], d=[130.0]).holds  # more seeds tell more
+    assert order(a=[96.5, 99.0], b=[96.0, 96.0], c=[99.0], d=[130.0]).holds  # and a wide spread less
+
+
+def test_every_training_has_its_own_seed_and_files(archive, tmp_path):
+    experiment = replace(EXPERIMENTS["vae-mnist"](), data=archive, diffusion="sigmoid, I", seeds="1, 2")
+    assert experiment.plan() == [(1, 0), (0, 0), (0, 1)]
+    first, second = (experiment.training(key, tmp_path) for key in ((0, 0), (0, 1)))
+    assert (first["random_state"], second["random_state"]) == (0, 1)
+    assert first["checkpoint"] != second["checkpoint"]
+    assert replace(experiment, seeds="2").plan() == [(1, 0), (0, 0), (1, 1), (0, 1)]
+    for wrong in ("0", "10", "1, 2, 3", "two", ""):
+        with pytest.raises(SpecificationError, match="seeds must be a number from 1 to 9, or one for each of the 2 D"):
+            replace(experiment, seeds=wrong).check()
 
 
 def test_idx_files_packed_and_plain(tmp_path):
@@ -81,16 +133,8 @@ def test_offline_the_small_digits_are_a_labelled_demonstration(monkeypatch):
     assert digits.train.shape[1] == 64
     assert digits.side == 8
     assert "demonstration" in digits.source
-    record = {
-        "nll": 97.0,
-        "standard_error": 0.2,
-        "effective_size": 3.0,
-        "method": "m",
-        "source": digits.source,
-        "half_square": 4.0,
-        "identity": 1.0,
-    }
-    assert not EXPERIMENTS["vae-mnist"]().report([((0,), record)]).findings
+    record = {**RECORD, "source": digits.source}
+    assert not EXPERIMENTS["vae-mnist"](diffusion="I").report([((0, 0), record)]).findings
 
 
 def test_refusals(tmp_path, archive):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -29,11 +30,13 @@ DIFFUSIONS: dict[str, Generator] = {
 PAPERS = tuple(name for name in DIFFUSIONS if name != REMEDY)
 GRID = 6
 """Samples shown, by rows and columns."""
+Curve = Sequence[Sequence[float]]
+"""Iterations, each with what was found then."""
 
 
 @dataclass(frozen=True)
 class Autoencoders(Experiment):
-    """One training for each D.
+    """One training for each D and seed.
 
     Parameters
     ----------
@@ -46,10 +49,13 @@ class Autoencoders(Experiment):
         A file or folder.
     images : int
         That the result is taken from.
+    seeds : str
+        How many trainings there are with each D: a number for all, or one for each D in turn, separated by commas.
     """
 
     latent: int = 8
     diffusion: str = "all"
+    seeds: str = "1"
     iterations: int = 100_000
     data: str = ""
     images: int = 10_000
@@ -72,13 +78,30 @@ class Autoencoders(Experiment):
             raise SpecificationError(
                 f"diffusion must be all, or some of {', '.join(DIFFUSIONS)} with commas between; got {self.diffusion!r}."
             )
+        told = self.seeds.split(",")
+        if len(told) not in (1, len(self.names())) or not all(re.fullmatch(" *[1-9] *", count) for count in told):
+            raise SpecificationError(
+                f"seeds must be a number from 1 to 9, or one for each of the {len(self.names())} D with commas between; "
+                f"got {self.seeds!r}."
+            )
 
     def plan(self) -> list[Key]:
-        return [(list(DIFFUSIONS).index(name),) for name in self.names()]
+        """(D, seed): the first training of every D, then the second ones."""
+        names, counts = self.names(), [int(count) for count in self.seeds.split(",")]
+        counts = counts * len(names) if len(counts) == 1 else counts
+        return [
+            (list(DIFFUSIONS).index(name), seed)
+            for seed in range(max(counts))
+            for name, count in zip(names, counts, strict=True)
+            if seed < count
+        ]
 
-    def by_name(self, records: Sequence[tuple[Key, Record]]) -> dict[str, Record]:
-        """What was found with each D."""
-        return {list(DIFFUSIONS)[key[0]]: record for key, record in records}
+    def by_name(self, records: Sequence[tuple[Key, Record]]) -> dict[str, list[Record]]:
+        """What was found with each D, by seeds."""
+        found: dict[str, list[Record]] = {name: [] for name in self.names()}
+        for key, record in records:
+            found[list(DIFFUSIONS)[key[0]]].append(record)
+        return found
 
     def training(self, key: Key, scratch: Path) -> dict[str, Any]:
         """Settings of the trainer that every experiment has: where it keeps its state, and how often."""
@@ -86,12 +109,12 @@ class Autoencoders(Experiment):
         return {
             "generator": DIFFUSIONS[list(DIFFUSIONS)[key[0]]],
             "iterations": self.iterations,
-            "checkpoint": scratch / f"{key[0]}.pt",
-            "log": scratch / f"{key[0]}.csv",
-            "plot": scratch / f"{key[0]}.png" if find_spec("matplotlib") else None,
+            "checkpoint": scratch / f"{key[0]}-{key[1]}.pt",
+            "log": scratch / f"{key[0]}-{key[1]}.csv",
+            "plot": scratch / f"{key[0]}-{key[1]}.png" if find_spec("matplotlib") else None,
             "checkpoint_every": max(1, min(1000, self.iterations // 10)),
             "monitor_every": max(1, self.iterations // 10),
-            "random_state": self.seed,
+            "random_state": self.seed + key[1],
         }
 
 
@@ -124,11 +147,12 @@ def draw_grid(ax: Any, text: str, title: str, channels: int = 1) -> None:
     ax.spines[:].set_visible(False)
 
 
-def draw_curves(ax: Any, curves: dict[str, Sequence[Sequence[float]]], colors: dict[str, str], label: str) -> None:
-    """A number against iterations, for each D."""
-    for name, curve in curves.items():
-        if len(curve):
-            ax.plot(*np.array(curve).T, color=colors[name], marker=".", label=name)
+def draw_curves(ax: Any, curves: dict[str, list[Curve]], colors: dict[str, str], label: str) -> None:
+    """A number against iterations, for each D and seed."""
+    for name, runs in curves.items():
+        for k, curve in enumerate(runs):
+            if len(curve):
+                ax.plot(*np.array(curve).T, color=colors[name], marker=".", label=name if k == 0 else None, alpha=0.8)
     ax.set(xlabel="iteration", ylabel=label)
     ax.locator_params(axis="x", nbins=5)
     ax.legend(frameon=False, fontsize="small")

@@ -26,7 +26,7 @@ FILES = (
     "figure.pdf",
 )
 """All that a run writes, besides the state of its trials in the folder ``scratch``."""
-SCRATCH = ("[0-9].pt", "[0-9].csv", "[0-9].png", "faces-*.npy", "reference-*.npz")
+SCRATCH = ("[0-9]-[0-9].pt", "[0-9]-[0-9].csv", "[0-9]-[0-9].png", "faces-*.npy", "reference-*.npz")
 """What trials write there: a state, losses and their picture for each training; reduced photographs and their features."""
 LARGEST = 1_000_000
 """Bytes of a configuration; a larger file is something else."""

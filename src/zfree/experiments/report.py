@@ -19,6 +19,8 @@ class Number:
     column: str
     ours: float
     paper: float | None = None
+    digits: int = 3
+    """Significant ones that are shown; files of numbers have all."""
 
     @property
     def ratio(self) -> float | None:
@@ -74,15 +76,15 @@ class Report:
         return out.getvalue()
 
 
-def short(value: float | None) -> str:
-    """Three significant digits: 0.0072, 1.35, 2.35e4."""
+def short(value: float | None, digits: int = 3) -> str:
+    """Three significant digits, or as many as are wanted: 0.0072, 1.35, 2.35e4."""
     if value is None:
         return ""
     if not math.isfinite(value):
         return "failed" if math.isnan(value) else "∞"
     if value == 0 or 1e-3 <= abs(value) < 9999.5:
-        return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
-    mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{value:.{digits}g}" if abs(value) < 999.5 else f"{value:.0f}"
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
 
@@ -97,9 +99,9 @@ def _layout(numbers: Sequence[Number]) -> list[list[str]]:
         cells = [row]
         for column in columns:
             n = found.get((row, column))
-            cells.append(short(n.ours) if n else "")
+            cells.append(short(n.ours, n.digits) if n else "")
             if column in compared:
-                cells += [short(n.paper), short(n.ratio)] if n else ["", ""]
+                cells += [short(n.paper, n.digits), short(n.ratio)] if n else ["", ""]
         rows.append(cells)
     return [header, *rows]
 

@@ -170,29 +170,34 @@ class VaeCeleba(Autoencoders):
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         found = self.by_name(records)
-        if len({r["folder"] for r in found.values()}) > 1:
+        if len({r["folder"] for _, r in records}) > 1:
             raise DataError("the images in the folder changed between trainings. Run again with --fresh.")
         what = "FID" if self.features == "inception" else f"Fréchet distance of {self.features}"
         title = f"{what}, latent dimension {self.latent}, width {self.width}"
-        numbers = [
-            Number(title, f"{iteration:g}", name, value, self._printed(name, int(iteration), r["faces"]))
-            for name, r in found.items()
-            for iteration, value in r["curve"]
-        ]
-        count = next(iter(found.values()))["faces"]
+        count = records[0][1]["faces"]
+        numbers = []
+        for name, runs in found.items():
+            for steps in zip(*(run["curve"] for run in runs), strict=True):
+                iteration, distances = int(steps[0][0]), [distance for _, distance in steps]
+                paper = self._printed(name, iteration, count)
+                numbers.append(Number(title, f"{iteration}", name, float(np.mean(distances)), paper[0]))
+                if len(runs) > 1:
+                    numbers.append(
+                        Number(title, f"{iteration}", f"± {name}", float(np.std(distances, ddof=1)), paper[1])
+                    )
         remarks = (f"{count} images; the distance is between {self.images} samples and as many of the images at most.",)
         return Report(numbers, [], lambda: self._figure(found, what), remarks)
 
-    def _printed(self, name: str, iteration: int, faces: int) -> float | None:
+    def _printed(self, name: str, iteration: int, faces: int) -> tuple[float | None, float | None]:
         same = self.like_the_paper and faces == CELEBA
-        return VAE_CELEBA.get(iteration, {}).get(name) if same else None
+        return VAE_CELEBA.get(iteration, {}).get(name, (None, None)) if same else (None, None)
 
-    def _figure(self, found: dict[str, Record], what: str) -> Any:
+    def _figure(self, found: dict[str, list[Record]], what: str) -> Any:
         from zfree.plotting.trials import PALETTE, panels
 
         colors = dict(zip(DIFFUSIONS, PALETTE, strict=False))
         figure, axes = panels(len(found) + 1, width=3.6, height=3.6, rows=2 if len(found) > 2 else 1)
-        draw_curves(axes[0], {name: r["curve"] for name, r in found.items()}, colors, what)
-        for ax, (name, r) in zip(axes[1:], found.items(), strict=False):
-            draw_grid(ax, r["samples"], f"{name}: {r['curve'][-1][1]:.1f}", channels=3)
+        draw_curves(axes[0], {name: [run["curve"] for run in runs] for name, runs in found.items()}, colors, what)
+        for ax, (name, (first, *_)) in zip(axes[1:], found.items(), strict=False):
+            draw_grid(ax, first["samples"], f"{name}: {first['curve'][-1][1]:.1f}", channels=3)
         return figure
