@@ -131,8 +131,8 @@ def test_the_score_network_learns_the_score_of_the_encoder():
 def test_splitting_the_first_layer_changes_nothing():
     network = PairNetwork(5, 3, 2).double()
     x, z = torch.randn(7, 5).double(), torch.randn(7, 3).double()
-    joined = torch.cat([network.first.weight, network.second.weight], dim=1)
-    plain = network.rest(torch.cat([x, z], dim=1) @ joined.T + network.first.bias)
+    joined = torch.cat([network.first.T, network.second.weight], dim=1)
+    plain = network.rest(torch.cat([x, z], dim=1) @ joined.T + network.bias)
     assert torch.allclose(network(x, z), plain)
     assert torch.equal(network(x, z), network.join(network.image(x), z))
 

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from zfree.errors import SpecificationError
 from zfree.neural.networks import ACTIVATIONS
 from zfree.neural.pairs import Networks, Pair
+from zfree.neural.sparse_rows import SparseRows
 from zfree.neural.turns import seeded
 
 GROWTH = (1, 2, 4, 8)
@@ -62,7 +63,8 @@ class ConvolutionalPair(Pair):
         flat = (side // HALVED) ** 2 * GROWTH[-1] * width
         self.rest = nn.Sequential(*layers, nn.Flatten(), nn.Linear(flat, 512), act(), nn.Linear(512, n_outputs))
 
-    def image(self, x: Tensor) -> Tensor:
+    def image(self, x: Tensor | SparseRows) -> Tensor:
+        assert isinstance(x, Tensor)  # takes_sparse says so
         if x.shape[1] != self.channels * self.side**2:
             raise SpecificationError(
                 f"the network is for {self.channels} × {self.side} × {self.side} pixels, the rows have {x.shape[1]}."

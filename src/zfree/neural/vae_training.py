@@ -30,6 +30,7 @@ from zfree.neural.plain_data import (
     tensors,
     whole,
 )
+from zfree.neural.sparse_rows import SparseRows
 from zfree.neural.turns import torch_threads
 from zfree.neural.weights import Weight
 
@@ -102,15 +103,16 @@ class AutoencoderTrainer:
         """Update the score network once, then the encoder and the decoder once."""
         encoder, decoder, score = self.networks
         x = self.model.draw(self.pixels[self._batch()].to(self.device), self.noise)
-        image = encoder.image(x)  # used by both updates
+        seen = self._seen(x)
+        image = encoder.image(seen)  # used by both updates
         with torch.no_grad():
             z = encoder.join(image, self._draw(len(x)))
-        matching = self._score_loss(x, z)
+        matching = self._score_loss(seen, z)
         _descend(matching, self._score_optimiser)
 
         z = encoder.join(image, self._draw(len(x)))
         with torch.no_grad():
-            s = score(x, z)
+            s = score(seen, z)
         misfit = self.model.misfit(decoder(z), x)
         prior = 0.5 * (z**2).sum(dim=1)
         loss = (misfit + prior + (s * z).sum(dim=1)).mean()
@@ -119,7 +121,13 @@ class AutoencoderTrainer:
             self._sums += torch.stack([misfit.mean(), prior.mean(), matching])
         self.iteration += 1
 
-    def _score_loss(self, x: Tensor, z: Tensor) -> Tensor:
+    def _seen(self, x: Tensor) -> Tensor | SparseRows:
+        """The images as the encoder and the score network take them fastest."""
+        encoder, _, score = self.networks
+        sparse = SparseRows.of(x) if encoder.takes_sparse and score.takes_sparse else None
+        return x if sparse is None else sparse
+
+    def _score_loss(self, x: Tensor | SparseRows, z: Tensor) -> Tensor:
         score = self.networks.score
         image = score.image(x)
         weight = Weight.at(self.generator, self._domain, z)
