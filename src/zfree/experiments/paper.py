@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 ErrorTable = dict[str, dict[str, tuple[float, float, float]]]
 """Block of parameters → estimator → (mean, median, standard deviation) of the squared error over 50 trials at N = 800."""
 
@@ -55,6 +57,13 @@ IN_TEXT: dict[str, dict[tuple[str, int, str], dict[str, float]]] = {
     "gaussian-orthant": {("μ", 200, "φ₂"): {"mean": 17.37}, ("μ", 200, "h₂"): {"mean": 65.53}},
 }
 
+MEDIANS_AT_EVERY_SIZE: dict[str, dict[tuple[str, str], tuple[float, float]]] = {
+    # experiment → (block, estimator) → where the text says that the median squared error is at N = 200, 500 and 800
+    "gaussian-simplex": {("K", "h₁"): (1e5, 1e6)},
+    "gaussian-orthant": {("K", "φ₃"): (1e5, math.inf)},
+    "dirichlet": {("α", "h₁"): (6.8, 8.6)},
+}
+
 RobustnessTable = dict[str, dict[str, tuple[float, float, float]]]
 """Block → estimator → (win rate, average rank, median over truths of the median squared error)."""
 
@@ -104,9 +113,17 @@ ROBUSTNESS_DIRICHLET: RobustnessTable = {  # tab:dirichlet-simplex-10d-ablation-
 }
 
 EXPONENT: dict[str, dict[float, float]] = {  # text of "Effect of Power Barrier Exponent": median squared errors
-    "μ": {4 / 3: 0.0038, 1.6: 0.0021, 1.8: 0.0149},
+    "μ": {
+        0.2: 0.132,
+        4 / 3: 0.0038,
+        1.6: 0.0021,
+        1.8: 0.0149,
+    },  # 0.132 is what small exponents reach: the smallest does
     "K": {4 / 3: 8.43e3, 1.6: 5.68e3, 1.8: 1.17e4},
 }
+
+EXPONENT_ABOVE: dict[str, dict[float, float]] = {"K": {0.2: 1e5, 0.5: 1e5}}
+"""Block → p → what the median squared error exceeds, by the same text."""
 
 NONCONVEX: dict[
     str, dict[int, float]
