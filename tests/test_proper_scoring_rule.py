@@ -283,6 +283,52 @@ def test_a_weight_that_vanishes_faster_takes_on_scores_that_do_not(generator):
         assert excess == pytest.approx(expected.distance(q, truth), rel=1e-9)
 
 
+def plane(n=60):
+    """Nodes for densities with Gaussian tails on the whole plane."""
+    x, w = legendre(-9.0, 9.0, 4 * n)
+    a, b = np.meshgrid(x, x, indexing="ij")
+    return np.column_stack([a.ravel(), b.ravel()]), np.outer(w, w).ravel()
+
+
+ON_THE_PLANE = {
+    "I": zf.Identity(),
+    "σ(x)": zf.CoordinateWeight("sigmoid"),
+    "exp(−x²)": zf.CoordinateWeight("exp(-x^2)"),
+    "full": zf.Custom(
+        lambda X: np.eye(2) + np.sin(X)[:, :, None] * np.sin(X)[:, None, :],
+        divergence=lambda X: np.sin(X) * np.cos(X).sum(axis=1, keepdims=True) + np.sin(X) * np.cos(X),
+    ),
+}
+
+
+@pytest.mark.parametrize("generator", ON_THE_PLANE)
+def test_on_the_whole_space_any_positive_definite_weight_will_do(generator):
+    """Proposition 3.1: L − L_GSM does not depend on θ, whatever D, on densities that vanish far out."""
+    truth = Density(linear=(0.4, -0.2), precision=((2.0, 0.5), (0.5, 1.0)), wave=(0.8, (2.0, -1.0)))
+    expected = Expectation(zf.RealSpace(2), plane(), truth, ON_THE_PLANE[generator])
+    least = expected.score(truth)
+    for q in (Density(), gaussian([0.3, 0.5], K), Density(wave=(1.0, (1.0, 2.0))), Density(linear=(1.0, 1.0))):
+        assert expected.score(q) - least == pytest.approx(expected.distance(q, truth), rel=1e-9), q
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_it_is_the_rule_of_parry_dawid_and_lauritzen(generator):
+    """Equation (16), in derivatives of q itself, not of its logarithm: the proof of Proposition 4.1."""
+    domain, (X, _), _, others = CASES["Gaussian on the triangle"]
+    D, divergence = weight_of(GENERATORS[generator], domain, X)
+    for density in others:
+        s, J = density.score(X)
+        q = np.exp(density.log(X))
+        first = q[:, None] * s
+        second = q[:, None, None] * (J + s[:, :, None] * s[:, None, :])
+        ratio = first / q[:, None]
+        parry = np.einsum("nij,nij->n", D, second / q[:, None, None] - 0.5 * ratio[:, :, None] * ratio[:, None, :])
+        parry += np.einsum("nj,nj->n", divergence, ratio)
+        ours = 0.5 * np.einsum("ni,nij,nj->n", s, D, s) + np.einsum("nij,nij->n", D, J)
+        ours += np.einsum("nj,nj->n", divergence, s)
+        assert np.allclose(ours, parry, rtol=1e-10, atol=1e-10 * np.abs(ours).max())
+
+
 def test_a_wrong_constant_in_front_of_the_divergence_is_not_proper():
     """With λ = C₆/C₃ of Theorem 3.2 instead of 1 the truth is not even a stationary point."""
     domain, rule, truth, _ = CASES["exponential"]
