@@ -64,12 +64,14 @@ class Contrast:
             raise SpecificationError(f"f must be strictly convex; f''(1) = {float(second):.4g}.")
 
         def slope(z: Tensor) -> Tensor:
-            z = z if z.requires_grad else z.detach().requires_grad_(True)
-            (gradient,) = torch.autograd.grad(f(z).sum(), z, create_graph=True)
+            wanted = torch.is_grad_enabled()
+            with torch.enable_grad():  # f' is a derivative also where none of the energy is asked for
+                z = z if z.requires_grad else z.detach().requires_grad_(True)
+                (gradient,) = torch.autograd.grad(f(z).sum(), z, create_graph=wanted)
             return gradient
 
         def of(L: Tensor) -> Tensor:
-            rho = torch.exp(L)
+            rho = torch.exp(L.clamp(min=-200.0))  # below that f' and f'' leave the range of numbers, and 0 times them is NaN
             return -slope(1.0 / rho) + rho * slope(rho) - f(rho) + f(torch.ones_like(rho))
 
         return cls(name, of, float(second), at_zero)
