@@ -71,7 +71,9 @@ class Contrast:
             return gradient
 
         def of(L: Tensor) -> Tensor:
-            rho = torch.exp(L.clamp(min=-200.0))  # below that f' and f'' leave the range of numbers, and 0 times them is NaN
+            rho = torch.exp(
+                L.clamp(min=-200.0)
+            )  # below that f' and f'' leave the range of numbers, and 0 times them is NaN
             return -slope(1.0 / rho) + rho * slope(rho) - f(rho) + f(torch.ones_like(rho))
 
         return cls(name, of, float(second), at_zero)
