@@ -16,7 +16,7 @@ from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.records import Pattern, number
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import as_precision
-from zfree.generators import Barrier, Generator, Identity
+from zfree.generators import Barrier
 from zfree.models import PairwiseModel
 from zfree.moments import Problem
 from zfree.neighbourhoods import BregmanBall, Cube, Neighbourhood, SoftNeighbourhood, mixing_constant, radial_moment
@@ -92,7 +92,7 @@ class Limit(Experiment):
         neighbourhood, moves, weight = self._neighbourhood(kind, size)
         flow = flow_gradient(model, theta, domain, X, neighbourhood, moves, weight)
         constant = mixing_constant(d) if kind == THEOREM else 1.0
-        generator = Identity() if kind == CUBE else Barrier(self.power, scale="raw")
+        generator = Barrier(self.power, scale="raw")  # the identity on R³
         limit = matching_gradient(model, theta, domain, X, generator, constant)
         return {"error": float(np.linalg.norm(flow - limit) / np.linalg.norm(limit))}
 
@@ -178,7 +178,7 @@ def flow_gradient(
 
 
 def matching_gradient(
-    model: PairwiseModel, theta: Array, domain: Domain, X: Array, generator: Generator, constant: float
+    model: PairwiseModel, theta: Array, domain: Domain, X: Array, generator: Barrier, constant: float
 ) -> Array:
     """∇θ of the score matching loss with λ = `constant` in front of the divergence of D."""
     moments = Problem(model, generator, domain, X).moments()

@@ -71,9 +71,8 @@ class Contrast:
             return gradient
 
         def of(L: Tensor) -> Tensor:
-            rho = torch.exp(
-                L.clamp(min=-200.0)
-            )  # below that f' and f'' leave the range of numbers, and 0 times them is NaN
+            # Far below 1, ρ is kept where f'' is still in the range of numbers: infinity times 0 would be NaN.
+            rho = torch.exp(L.clamp(min=0.25 * math.log(torch.finfo(L.dtype).tiny)))
             return -slope(1.0 / rho) + rho * slope(rho) - f(rho) + f(torch.ones_like(rho))
 
         return cls(name, of, float(second), at_zero)
