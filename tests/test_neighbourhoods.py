@@ -99,6 +99,23 @@ def test_bregman_balls_stay_inside(name, where, p):
         assert np.allclose(moved, moved[0], rtol=1e-6)
 
 
+@pytest.mark.parametrize("radius", [1.0, 0.7, 0.1, 1e-3, 1e-8])
+@pytest.mark.parametrize("name", FULL)
+def test_a_smaller_radius_shrinks_the_ball_and_keeps_it_inside(name, radius):
+    """Remark D.2: r = min(r', B) is bounded, and C_r ⊂ C_r' ⊂ Ω. Moves to just inside the edge: a closed ball may touch the boundary."""
+    domain = DOMAINS[name]
+    X = np.concatenate([interior(domain, 10), near_boundary(domain, 10, 1e-3)])
+    U = BregmanBall().moves((40, len(X), domain.dimension), np.random.default_rng(3))
+    U *= (1.0 - 1e-9) / np.linalg.norm(U, axis=-1, keepdims=True)
+    largest, _ = BregmanBall(radius=1.0).place(domain, X, U)
+    points, coefficients = BregmanBall(radius=radius).place(domain, X, U)
+    assert domain.contains(points.reshape(-1, domain.dimension)).all()
+    assert np.all(np.isfinite(coefficients))
+    assert np.allclose(points - X, radius * (largest - X), rtol=1e-7, atol=1e-14 * np.abs(X).max())
+    length = np.stack([domain.curvature_along(Power(4 / 3), X, y - X)[0] for y in largest])
+    assert np.all(length <= 1.0 + 1e-9)  # B = 1
+
+
 def test_the_radius_is_a_share_of_the_room():
     """1 where there is room for it, and otherwise what keeps a ball around the ellipsoid inside."""
     domain = zf.SolidSimplex(3)

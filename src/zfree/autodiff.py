@@ -68,7 +68,8 @@ def _array(values: Any, what: str, instead: str) -> Array:
         raise SpecificationError(
             f"{what} returned a {type(values).__name__}, not a tensor. Write it with torch operations on tensors, or {instead}."
         )
-    return real_array(values.detach().numpy(), f"what {what} returns")
+    # force: a derivative that is zero everywhere, such as the third of a quadratic, has no numbers of its own in torch
+    return real_array(values.numpy(force=True), f"what {what} returns")
 
 
 def hessian_and_third(value: Callable[[Any], Any], X: Array) -> tuple[Array, Array]:

@@ -33,6 +33,12 @@ class Root(ABC):
     def logdet(self) -> Array:
         """log det D (N,)."""
 
+    def log_density(self, V: Array, log_variance: Array) -> Array:
+        """The log-density (N,) of N(0, e^`log_variance` D) at each row of `V`, without its ½d log 2π."""
+        scaled = self.solve(V)
+        square = row_sums(scaled * scaled) * np.exp(-log_variance)
+        return np.asarray(-0.5 * (square + self.logdet() + V.shape[1] * log_variance), dtype=np.float64)
+
 
 def root(parts: Parts, floor: float = 0.0) -> Root:
     """The square root of a field in its own structure, given by :meth:`Field.parts <zfree.fields.Field.parts>`.

@@ -98,6 +98,17 @@ def test_errors_are_sums_over_entries():
     assert errors["μ"] == pytest.approx(np.sum((est.mean_ - 0.1) ** 2))
 
 
+def test_the_limit_has_neighbourhoods_of_three_kinds_where_they_belong():
+    """The cube on the whole space only, with sizes of its own."""
+    experiment = replace(EXPERIMENTS["limit"](), rows=3, soft=(0.02, 0.01), hard=(0.1, 0.05), cube=(0.3, 0.15, 0.05))
+    tables = experiment.report(finished(experiment)).tables()
+    cube = tables["Relative gap of the gradients, cube"]
+    assert [row[0] for row in cube] == ["", "ε = 0.3", "ε = 0.15", "ε = 0.05"]
+    assert cube[0] == ["", "R³"]
+    assert tables["Relative gap of the gradients, soft"][0] == ["", "S³", "R₊³"]
+    assert len(tables) == 4
+
+
 def test_ties_and_failures_are_no_order():
     printed = {"a": (0.0, 1.0, 0.0), "b": (0.0, 2.0, 0.0)}
     assert not same_order({"a": np.inf, "b": np.inf}, printed, "").holds

@@ -104,7 +104,7 @@ def test_every_experiment_as_it_is_is_allowed(name, monkeypatch):
 def test_a_fraction_beyond_one_is_no_coupling():
     with pytest.raises(SpecificationError, match="coupling must be between -1 and 1"):
         replace(EXPERIMENTS["robustness-gaussian-orthant"](), coupling=-1.5).check()
-    for wrong in ({"power": 1e5}, {"soft": (0.1, 0.1)}, {"hard": (0.1,)}):
+    for wrong in ({"power": 1e5}, {"soft": (0.1, 0.1)}, {"hard": (0.1,)}, {"cube": (0.1, -0.1)}, {"cube": (0.1,)}):
         with pytest.raises(SpecificationError, match="must be"):
             replace(EXPERIMENTS["limit"](), **wrong).check()
 

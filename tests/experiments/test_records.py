@@ -129,7 +129,7 @@ TINY = {
     "exponent": {"trials": 1, "size": 150, "dimension": 2},
     "nonconvex": {"sizes": (50,), "trials": 1},
     "ranking": {"trials": 1, "size": 200},
-    "limit": {"rows": 4, "soft": (0.03, 0.01), "hard": (0.1, 0.05)},
+    "limit": {"rows": 4, "soft": (0.03, 0.01), "hard": (0.1, 0.05), "cube": (0.2, 0.1)},
     "recover-mle": {"rows": 40, "degrees": (4, 8), "rounds": 2},
 }
 

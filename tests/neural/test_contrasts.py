@@ -138,3 +138,19 @@ def test_neighbours_outside_have_no_density():
 def test_a_concave_f_is_refused():
     with pytest.raises(SpecificationError, match="strictly convex"):
         Contrast.from_function(torch.sqrt)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ["mpf", "logistic"])
+def test_a_contrast_of_your_own_has_a_slope_where_the_neighbour_is_impossible(name, dtype):
+    """E(y) − E(x) beyond the range of exp: h is that of ρ = 0, and its slope is zero, not NaN; also without gradients."""
+    contrast, f = FUNCTIONS[name]
+    far = torch.tensor([-60.0, -300.0, -1e4, 0.5], dtype=dtype, requires_grad=True)
+    own = Contrast.from_function(f)
+    values = own(far)
+    (slope,) = torch.autograd.grad(values.sum(), far)
+    (expected,) = torch.autograd.grad(contrast(far).sum(), far)
+    assert torch.allclose(values, contrast(far), rtol=1e-3)
+    assert torch.allclose(slope, expected, rtol=1e-3, atol=1e-4)
+    with torch.no_grad():
+        assert torch.allclose(own(far), contrast(far), rtol=1e-3)

@@ -1,4 +1,4 @@
-"""Score matching as the limit of minimum probability flow: Theorems 3.1 and 3.2 as a picture."""
+"""Score matching as the limit of minimum probability flow: the cube it started from, and Theorems 3.1 and 3.2, as a picture."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.domains import Domain, Orthant, SolidSimplex
+from zfree.domains import Domain, Orthant, RealSpace, SolidSimplex
 from zfree.errors import SpecificationError
 from zfree.experiments.base import Experiment, Key, Record
 from zfree.experiments.records import Pattern, number
@@ -19,15 +19,23 @@ from zfree.experiments.settings import as_precision
 from zfree.generators import Barrier
 from zfree.models import PairwiseModel
 from zfree.moments import Problem
-from zfree.neighbourhoods import BregmanBall, Neighbourhood, SoftNeighbourhood, mixing_constant, radial_moment
+from zfree.neighbourhoods import BregmanBall, Cube, Neighbourhood, SoftNeighbourhood, mixing_constant, radial_moment
 from zfree.potentials import Power
 from zfree.samplers import sample_gaussian
 
 DIMENSION = 3
-DOMAINS: dict[str, Domain] = {"S³": SolidSimplex(DIMENSION), "R₊³": Orthant(DIMENSION)}
-KINDS = ("soft", "hard, λ = C₆/C₃", "hard, λ = 1")
-ORDERS = {"soft": 1.0, "hard, λ = C₆/C₃": 2.0, "hard, λ = 1": 2.0}
-"""The remainder of the expansions: O(ε) in the soft case, odd moments being zero, and O(r²) in the hard one."""
+SOFT, THEOREM, PROPER, CUBE = "soft", "hard, λ = C₆/C₃", "hard, λ = 1", "cube"
+KINDS = (SOFT, THEOREM, PROPER, CUBE)
+DOMAINS: dict[str, Domain] = {
+    "S³": SolidSimplex(DIMENSION),
+    "R₊³": Orthant(DIMENSION),
+    "R³": RealSpace(DIMENSION),
+}
+ON = {"S³": (SOFT, THEOREM, PROPER), "R₊³": (SOFT, THEOREM, PROPER), "R³": (CUBE,)}
+"""Which neighbourhoods are tried where: the cube's limit is score matching on the whole space."""
+ORDERS = {SOFT: 1, THEOREM: 2, PROPER: 2, CUBE: 2}
+"""The remainder of the expansions: O(ε) in the soft case, odd moments being zero, O(r²) in the hard one, O(ε²) for the side ε of a cube."""
+SYMBOLS = {SOFT: "ε", THEOREM: "r", PROPER: "r", CUBE: "ε"}
 
 
 @dataclass(frozen=True)
@@ -42,17 +50,18 @@ class Limit(Experiment):
     power: float = 4 / 3
     soft: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01, 0.003)
     hard: tuple[float, ...] = (0.4, 0.2, 0.1, 0.05, 0.025)
+    cube: tuple[float, ...] = (0.8, 0.4, 0.2, 0.1, 0.05)
     precision: float | tuple[float, ...] = 4.0
 
     name = "limit"
     title = "Score matching as a limit of minimum probability flow"
-    place = "Theorems 3.1 and 3.2, and the remark after the proof of the latter"
+    place = "Main Results: the cube; Theorems 3.1 and 3.2, and the remark after the proof of the latter"
     small: ClassVar[dict[str, Any]] = {"rows": 20}
 
     def check(self) -> None:
         if abs(self.power) > 10:
             raise SpecificationError(f"power must be between -10 and 10, got {self.power!r}.")
-        for name, steps in (("soft", self.soft), ("hard", self.hard)):
+        for name, steps in (("soft", self.soft), ("hard", self.hard), ("cube", self.cube)):
             if len(set(steps)) < max(2, len(steps)):
                 raise SpecificationError(f"{name} must be two different sizes at least, got {list(steps)}.")
         for kind in KINDS:
@@ -61,17 +70,16 @@ class Limit(Experiment):
         as_precision(self.precision, DIMENSION)
 
     def plan(self) -> list[Key]:
-        counts = {kind: len(self.sizes(kind)) for kind in KINDS}
         return [
-            (where, which, k)
-            for where in range(len(DOMAINS))
-            for which, kind in enumerate(KINDS)
-            for k in range(counts[kind])
+            (where, KINDS.index(kind), k)
+            for where, kinds in enumerate(ON.values())
+            for kind in kinds
+            for k in range(len(self.sizes(kind)))
         ]
 
     def sizes(self, kind: str) -> tuple[float, ...]:
         """ε or r."""
-        return self.soft if kind == "soft" else self.hard
+        return {SOFT: self.soft, CUBE: self.cube}.get(kind, self.hard)
 
     def trial(self, key: Key, scratch: Path) -> Record:
         domain, kind = list(DOMAINS.values())[key[0]], KINDS[key[1]]
@@ -83,14 +91,17 @@ class Limit(Experiment):
         size = self.sizes(kind)[key[2]]
         neighbourhood, moves, weight = self._neighbourhood(kind, size)
         flow = flow_gradient(model, theta, domain, X, neighbourhood, moves, weight)
-        constant = mixing_constant(d) if kind == "hard, λ = C₆/C₃" else 1.0
-        limit = matching_gradient(model, theta, domain, X, Barrier(self.power, scale="raw"), constant)
+        constant = mixing_constant(d) if kind == THEOREM else 1.0
+        generator = Barrier(self.power, scale="raw")  # the identity on R³
+        limit = matching_gradient(model, theta, domain, X, generator, constant)
         return {"error": float(np.linalg.norm(flow - limit) / np.linalg.norm(limit))}
 
     def _neighbourhood(self, kind: str, size: float) -> tuple[Neighbourhood, Array, Array]:
-        if kind == "soft":
+        if kind == CUBE:
+            return Cube(size), *cube_nodes(DIMENSION)
+        if kind == SOFT:
             return SoftNeighbourhood(Barrier(self.power, scale="raw"), size), *gaussian_nodes(DIMENSION)
-        return BregmanBall(Power(self.power), size, proper=kind == "hard, λ = 1"), *ball_nodes()
+        return BregmanBall(Power(self.power), size, proper=kind == PROPER), *ball_nodes()
 
     def record(self) -> Pattern:
         return {"error": number}
@@ -101,11 +112,10 @@ class Limit(Experiment):
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         errors = {key: record["error"] for key, record in records}
         numbers, findings = [], []
-        for where, domain in enumerate(DOMAINS):
-            for which, kind in enumerate(KINDS):
-                sizes = self.sizes(kind)
-                values = [errors[where, which, k] for k in range(len(sizes))]
-                symbol = "ε" if kind == "soft" else "r"
+        for where, (domain, kinds) in enumerate(ON.items()):
+            for kind in kinds:
+                sizes, symbol = self.sizes(kind), SYMBOLS[kind]
+                values = [errors[where, KINDS.index(kind), k] for k in range(len(sizes))]
                 for size, value in zip(sizes, values, strict=True):
                     numbers.append(
                         Number(f"Relative gap of the gradients, {kind}", f"{symbol} = {short(size)}", domain, value)
@@ -124,22 +134,27 @@ class Limit(Experiment):
     def _figure(self, errors: dict[Key, float]) -> Any:
         from zfree.plotting.trials import PALETTE, panels
 
-        figure, axes = panels(2)
-        for ax, kinds, symbol in ((axes[0], KINDS[:1], "ε"), (axes[1], KINDS[1:], "r")):
-            steps = np.array(self.sizes(kinds[0]))
-            lowest = np.inf
-            for where, (domain, style) in enumerate(zip(DOMAINS, ("-", "--"), strict=True)):
-                for kind in kinds:
+        figure, axes = panels(3, width=4.4)
+        shown = (
+            ((CUBE,), "cube of side ε"),
+            ((SOFT,), "soft neighbourhood"),
+            ((THEOREM, PROPER), "Bregman ball of radius r"),
+        )
+        for ax, (kinds, title) in zip(axes, shown, strict=True):
+            steps, order, lowest = np.array(self.sizes(kinds[0])), ORDERS[kinds[0]], np.inf
+            for where, (domain, style) in enumerate(zip(DOMAINS, ("-", "--", "-"), strict=True)):
+                for kind in (kind for kind in kinds if kind in ON[domain]):
                     which = KINDS.index(kind)
                     values = [errors[where, which, k] for k in range(len(steps))]
                     lowest = min(lowest, values[-1])
-                    ax.loglog(steps, values, style, marker="o", color=PALETTE[which], label=f"{domain}, {kind}")
-            guide = 0.4 * lowest * (steps / steps[-1]) ** ORDERS[kinds[0]]
-            ax.loglog(steps, guide, ":", color="0.5", label=f"slope {ORDERS[kinds[0]]:.0f}")
-            ax.set(xlabel=symbol, ylabel="relative gap of the gradients")
+                    label = f"{domain}, {kind.removeprefix('hard, ')}" if len(kinds) > 1 else domain
+                    ax.loglog(steps, values, style, marker="o", color=PALETTE[which], label=label)
+            ax.loglog(steps, 0.4 * lowest * (steps / steps[-1]) ** order, ":", color="0.5", label=f"slope {order}")
+            ax.set(title=title, xlabel=SYMBOLS[kinds[0]])
             ax.set_xticks(steps, [short(step) for step in steps])
             ax.set_xticks([], minor=True)
             ax.legend(frameon=False, fontsize="small")
+        axes[0].set_ylabel("relative gap of the gradients")
         return figure
 
 
@@ -175,10 +190,12 @@ def matching_gradient(
 
 def gaussian_nodes(d: int, n: int = 14) -> tuple[Array, Array]:
     """Points and weights that integrate polynomials exactly under N(0, I)."""
-    x, w = np.polynomial.hermite_e.hermegauss(n)
-    grid = np.stack(np.meshgrid(*[x] * d, indexing="ij"), axis=-1).reshape(-1, d)
-    weight = np.prod(np.stack(np.meshgrid(*[w] * d, indexing="ij"), axis=-1).reshape(-1, d), axis=1)
-    return grid, weight / weight.sum()
+    return _product(*np.polynomial.hermite_e.hermegauss(n), d)
+
+
+def cube_nodes(d: int, n: int = 8) -> tuple[Array, Array]:
+    """The same under the uniform density on the cube of side 2."""
+    return _product(*np.polynomial.legendre.leggauss(n), d)
 
 
 def ball_nodes(n: int = 10) -> tuple[Array, Array]:
@@ -193,3 +210,10 @@ def ball_nodes(n: int = 10) -> tuple[Array, Array]:
     )
     weight = (radial * r**2 * np.exp(-0.5 * r**2))[:, None, None] * w[None, :, None] * np.full(2 * n, np.pi / n)
     return points, weight.ravel() / radial_moment(3, 0)
+
+
+def _product(x: Array, w: Array, d: int) -> tuple[Array, Array]:
+    """The rule of one coordinate for all d, with weights that sum to one."""
+    grid = np.stack(np.meshgrid(*[x] * d, indexing="ij"), axis=-1).reshape(-1, d)
+    weight = np.prod(np.stack(np.meshgrid(*[w] * d, indexing="ij"), axis=-1).reshape(-1, d), axis=1)
+    return grid, weight / weight.sum()

@@ -7,8 +7,9 @@ try:
 except ImportError as error:
     raise MissingDependencyError("zfree.neural needs torch: run `pip install zfree[neural]`.") from error
 
-from zfree.neural.contrasts import KL, LOGISTIC, MPF, Contrast, contrast_rule, energy_discrepancy
+from zfree.neural.contrasts import KL, LOGISTIC, MPF, Contrast, contrast_rule
 from zfree.neural.convolutions import ConvolutionalPair, convolutional_decoder, convolutional_networks
+from zfree.neural.discrepancy import contrastive_potential, energy_discrepancy
 from zfree.neural.energy import EnergyModel
 from zfree.neural.faces import load_faces
 from zfree.neural.frechet import FeatureStatistics, frechet_distance, inception_features
@@ -45,6 +46,7 @@ __all__ = [
     "ScoreCheck",
     "Weight",
     "contrast_rule",
+    "contrastive_potential",
     "convolutional_decoder",
     "convolutional_networks",
     "energy_discrepancy",

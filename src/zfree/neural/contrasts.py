@@ -6,6 +6,11 @@ For a strictly convex f the contrast of :math:`L = E(x) - E(y)`, with :math:`\rh
 
 (appendix, "Conditional Noise Contrastive Estimation" and the section on generalizations). Divided by f''(1) and averaged over the
 neighbours of :mod:`zfree.neighbourhoods` it tends to generalized score matching, whatever f. :math:`f = -\sqrt z` is minimum probability flow.
+
+With a channel q that is not symmetric, f-CondNCE (eq. 19) has :math:`\rho = p_\theta(y)\,q(x|y)\,/\,(p_\theta(x)\,q(y|x))`. Then the loss is least at
+the truth for every size of the neighbourhood, not only in the limit, because :math:`p(x)q(y|x)` and its mirror image are compared as they are.
+For the soft neighbourhood the limit is the same, apart from a term without θ:
+:math:`S(x;\theta) - \tfrac34\|T\|_D^2` with T the symmetric part of :math:`\partial_k D^{-1}_{ij}` and all its indices contracted with D.
 """
 
 from __future__ import annotations
@@ -14,14 +19,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from zfree.arrays import Array
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.neighbourhoods import Neighbours
 from zfree.neural.matching import Energy, energies
-from zfree.neural.weights import as_tensor
+from zfree.neural.weights import as_array, as_tensor
 
 
 @dataclass(frozen=True)
@@ -57,12 +64,15 @@ class Contrast:
             raise SpecificationError(f"f must be strictly convex; f''(1) = {float(second):.4g}.")
 
         def slope(z: Tensor) -> Tensor:
-            z = z if z.requires_grad else z.detach().requires_grad_(True)
-            (gradient,) = torch.autograd.grad(f(z).sum(), z, create_graph=True)
+            wanted = torch.is_grad_enabled()
+            with torch.enable_grad():  # f' is a derivative also where none of the energy is asked for
+                z = z if z.requires_grad else z.detach().requires_grad_(True)
+                (gradient,) = torch.autograd.grad(f(z).sum(), z, create_graph=wanted)
             return gradient
 
         def of(L: Tensor) -> Tensor:
-            rho = torch.exp(L)
+            # Far below 1, ρ is kept where f'' is still in the range of numbers: infinity times 0 would be NaN.
+            rho = torch.exp(L.clamp(min=0.25 * math.log(torch.finfo(L.dtype).tiny)))
             return -slope(1.0 / rho) + rho * slope(rho) - f(rho) + f(torch.ones_like(rho))
 
         return cls(name, of, float(second), at_zero)
@@ -80,7 +90,13 @@ CONTRASTS = {contrast.name: contrast for contrast in (MPF, KL, LOGISTIC)}
 
 
 def contrast_rule(
-    energy: Energy, X: Tensor, neighbours: Neighbours, *, contrast: Contrast = MPF, domain: Domain | None = None
+    energy: Energy,
+    X: Tensor,
+    neighbours: Neighbours,
+    *,
+    contrast: Contrast = MPF,
+    domain: Domain | None = None,
+    log_ratio: Array | None = None,
 ) -> Tensor:
     """The contrast of every row with its neighbours (N,), in the units of its limit, the scoring rule of score matching.
 
@@ -93,30 +109,25 @@ def contrast_rule(
     contrast : Contrast
     domain : Domain, optional
         Where the density is zero outside. A neighbour outside has ρ = 0; without a domain the energy is asked everywhere.
+    log_ratio : ndarray of shape (k, N), optional
+        log q(x | y) − log q(y | x) of the channel (:meth:`Neighbourhood.log_ratio <zfree.neighbourhoods.Neighbourhood.log_ratio>`), to be
+        part of ρ as in eq. (19). Without it the channel counts as symmetric, eq. (20).
     """
     k, n, d = neighbours.points.shape
-    points = as_tensor(neighbours.points.reshape(k * n, d), X)
-    L = energies(energy, X)[None, :] - energies(energy, points).reshape(k, n)
-    values = contrast(L)
-    if domain is not None:
-        inside = domain.contains(neighbours.points.reshape(k * n, d)).reshape(k, n)
-        if not inside.all():
-            if math.isinf(contrast.at_zero):
-                raise SpecificationError(
-                    f"{int((~inside).sum())} neighbours fell outside {domain!r}, where the contrast {contrast.name!r} is infinite. "
-                    "Use MPF or LOGISTIC, a generator that vanishes faster, a smaller epsilon, or BregmanBall."
-                )
-            values = torch.where(torch.as_tensor(inside, device=X.device), values, values.new_tensor(contrast.at_zero))
+    points = neighbours.points.reshape(k * n, d)
+    inside = np.ones(k * n, dtype=bool) if domain is None else domain.contains(points)
+    if not inside.all():
+        if math.isinf(contrast.at_zero):
+            raise SpecificationError(
+                f"{int((~inside).sum())} neighbours fell outside {domain!r}, where the contrast {contrast.name!r} is infinite. "
+                "Use MPF or LOGISTIC, a generator that vanishes faster, a smaller epsilon, or BregmanBall."
+            )
+        # The row itself in their place: an energy need not be finite out there, and a gradient of NaN times 0 is NaN.
+        points = np.where(inside[:, None], points, np.tile(as_array(X), (k, 1)))
+    L = energies(energy, X)[None, :] - energies(energy, as_tensor(points, X)).reshape(k, n)
+    if log_ratio is not None:
+        L = L + as_tensor(log_ratio, X)
+    there = torch.as_tensor(inside.reshape(k, n), device=X.device)
+    values = torch.where(there, contrast(L), L.new_tensor(contrast.at_zero))
     coefficients = as_tensor(neighbours.coefficients, X)
     return (coefficients * values).mean(dim=0) / contrast.curvature
-
-
-def energy_discrepancy(energy: Energy, X: Tensor, neighbours: Neighbours) -> Tensor:
-    """½(E(x) − E(y)) of every row, averaged over its neighbours (N,): the paper's surrogate of energy discrepancy.
-
-    The exponential of its mean is at most the minimum probability flow of the same neighbours (Jensen), which is why that
-    is minimised instead.
-    """
-    k, n, d = neighbours.points.shape
-    points = as_tensor(neighbours.points.reshape(k * n, d), X)
-    return 0.5 * (energies(energy, X) - energies(energy, points).reshape(k, n).mean(dim=0))

@@ -93,6 +93,10 @@ class Flow(Loss):
         Use y = m ± δ together. The term of order 1/√ε, which is all noise, then cancels.
     neighbourhood : Neighbourhood, optional
         Another one, such as :class:`~zfree.neighbourhoods.BregmanBall`; `epsilon` and the generator of the fit are then ignored.
+    channel_ratio : bool
+        Put q(x | y)/q(y | x) into the ratio of the densities (f-CondNCE, eq. 19). The loss is then least at the truth for every
+        `epsilon`, where without it D that is not constant leaves a bias of order ε; the price is D at the neighbours as well. A
+        :class:`~zfree.neighbourhoods.BregmanBall` has no q, and refuses.
     """
 
     epsilon: float = 0.01
@@ -100,6 +104,7 @@ class Flow(Loss):
     count: int = 1
     antithetic: bool = True
     neighbourhood: Neighbourhood | None = None
+    channel_ratio: bool = False
 
     def of(self, model: Energy | Score, batch: Batch, *, energy: bool) -> Tensor:
         if not energy:
@@ -109,10 +114,10 @@ class Flow(Loss):
             raise SpecificationError(f"no contrast is called {self.contrast!r}; there are {', '.join(CONTRASTS)}.")
         unit = float(np.exp(-batch.log_scale)) if self.neighbourhood is None else 1.0
         where = self.neighbourhood or SoftNeighbourhood(batch.generator, unit * self.epsilon)
-        neighbours = where.draw(
-            batch.domain, as_array(batch.X), batch.rng, count=self.count, antithetic=self.antithetic
-        )
-        return unit * contrast_rule(model, batch.X, neighbours, contrast=contrast, domain=batch.domain)
+        X, domain = as_array(batch.X), batch.domain
+        neighbours = where.draw(domain, X, batch.rng, count=self.count, antithetic=self.antithetic)
+        ratio = where.log_ratio(domain, X, neighbours.points) if self.channel_ratio else None
+        return unit * contrast_rule(model, batch.X, neighbours, contrast=contrast, domain=domain, log_ratio=ratio)
 
 
 LOSSES: dict[str, Loss] = {

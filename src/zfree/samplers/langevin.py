@@ -113,10 +113,7 @@ class _Proposal:
 
     def log_density(self, X: Array) -> Array:
         """Up to a constant."""
-        gap = self._root.solve(X - self._mean)
-        d = X.shape[1]
-        square = row_sums(gap * gap) * np.exp(-self._log_variance)
-        return np.asarray(-0.5 * (square + self._root.logdet() + d * self._log_variance), dtype=np.float64)
+        return self._root.log_density(X - self._mean, self._log_variance)
 
 
 def sample_langevin(
