@@ -13,8 +13,9 @@ import pytest
 from scipy.special import gamma as gamma_function
 
 import zfree as zf
+from tests.heavy_tails import inverse_gamma, lomax
 from zfree.inference import judge, tail_orders
-from zfree.models import CustomModel, GammaModel, PairwiseModel
+from zfree.models import GammaModel, PairwiseModel
 from zfree.moments import Problem, Rows
 from zfree.solvers import Restriction
 
@@ -88,31 +89,6 @@ def sides(model, theta, generator, domain, log_constant, n, which=None, pieces=4
         assert psi == pytest.approx(left - right, abs=1e-9 * max(abs(left), abs(right), abs(psi)))
     integrals = tuple(float(np.sum(p * np.abs(q))) for q in (first, third, bend, flux))
     return Sides(left, right, -float(np.sum(slope * p * flux)), integrals)
-
-
-def lomax():
-    """p = α (1 + x)^(−α−1): t = −log(1 + x), θ = α + 1."""
-    return CustomModel(
-        1,
-        ["theta"],
-        lambda X: -np.log1p(X),
-        lambda X: (-1 / (1 + X))[:, None],
-        lambda X: ((1 + X) ** -2.0)[:, None, None],
-    )
-
-
-def inverse_gamma(alpha):
-    """p ∝ x^(−α−1) exp(−β/x) with α known: t = −1/x, θ = β."""
-    return CustomModel(
-        1,
-        ["rate"],
-        lambda X: -1 / X,
-        lambda X: (X**-2.0)[:, None],
-        lambda X: (-2.0 * X**-3.0)[:, None, None],
-        lambda X: -(alpha + 1) * np.log(X[:, 0]),
-        lambda X: -(alpha + 1) / X,
-        lambda X: (alpha + 1) * (X**-2.0)[:, :, None],
-    )
 
 
 PHI1, PHI3 = zf.Barrier(4 / 3, scale="raw"), zf.Barrier.log(scale="raw")

@@ -43,21 +43,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array, row_chunks
+from zfree.arrays import Array, Mask, row_chunks
 from zfree.errors import ZfreeError
+from zfree.fields import Field
 from zfree.models.tails import named_direction
 from zfree.moments import Problem, Rows
 from zfree.solvers import Restriction
 
 POSITIONS = 10.0 ** np.array([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
 """How far out, in units of the spread of the rows. What overflows is looked at up to where it does."""
-PAIRS = 24
-"""Pairs of directions that are followed together."""
+PHASES = np.array([1.0, 1.17, 1.39])
+"""Points close to each other, of which the largest value counts: what oscillates is near its height at one of them."""
+DISTANCES = np.multiply.outer(POSITIONS, PHASES).ravel()
+MOST = 12
+"""Single directions, pairs and ridges that are followed, at most this many of each."""
+GRADING = 1e10
+"""Ratio of the largest to the smallest eigenvalue of D up to which rounding of the one leaves digits of the other."""
 EDGE = 0.05
 """An exponent that has to be negative counts as zero above minus this."""
-DRIFT = 0.02
-"""Change of a slope per unit of log r that is more than slow convergence, unless it is :data:`LEVELS_OFF` of the change before."""
-LEVELS_OFF = 0.8
+WINDOW = 3
+DRIFT, LEVELS_OFF = 0.1, 0.8
+"""A slope that changes by more than the first per unit of log r, and not by less than the second's share of the change before, keeps on."""
+REACH = float(np.log(1e3))
+"""How far beyond the last position a rising slope is followed, in log r."""
 
 
 class TailOrder(NamedTuple):
@@ -109,7 +117,7 @@ class Curves:
     """Curves to infinity inside the domain of a problem."""
 
     points: Array
-    """(positions, curves, d)"""
+    """(distances, curves, d)"""
     normals: Array
     """Outward, as a covector; of length one in columns divided by their spread. The same shape."""
     volumes: Array
@@ -124,12 +132,14 @@ class Curves:
         if domain.is_bounded:
             return None
         V = domain.recession_directions(units.spread) / units.spread
+        if not len(V):
+            return None
         centre = X[len(X) // 2]
         if domain.is_convex:  # half-way to the mean: a row next to a facet has digits to lose
             centre = 0.5 * (centre + X.mean(axis=0))
         exponents = _exponents(len(V))
         weights = np.random.default_rng(0).uniform(0.5, 1.5, len(V))  # no symmetry to be caught in
-        steps = np.where(exponents > 0, weights * POSITIONS[:, None, None] ** exponents, 0.0) @ V
+        steps = np.where(exponents > 0, weights * DISTANCES[:, None, None] ** exponents, 0.0) @ V
         length = np.linalg.norm(steps, axis=2, keepdims=True)
         filled = exponents[:, :, None] * V
         volumes = 0.5 * (
@@ -143,22 +153,18 @@ class Curves:
         assert problem.units is not None
         generator, free = problem.generator.in_units(problem.units), restriction.free
         model, domain, r = problem.model, problem.domain, int(free.sum())
+        spread = problem.units.spread
 
         def look(X: Array, N: Array) -> Array:
             rows = Rows(model, generator, domain, X, None, problem.tests)
             psi = rows.equations(theta)[free]
             flux = rows.tests.apply_jacobian(X, rows.value.field.apply(N))[free]
-            return np.concatenate(
-                [
-                    model.log_density(X, theta)[None],
-                    _log(psi) + rows.value.log_weight,
-                    _log(flux) + rows.value.log_weight,
-                ]
-            )
+            log_weight = np.where(_has_digits(rows.value.field, spread), rows.value.log_weight, np.nan)
+            return np.concatenate([model.log_density(X, theta)[None], _log(psi) + log_weight, _log(flux) + log_weight])
 
         with np.errstate(all="ignore"):
             values = _follow(look, self.points, self.normals, 1 + 2 * r, model.doubles_per_row)
-            distance = np.log(POSITIONS)[:, None]
+            distance = np.log(DISTANCES)[:, None]
             density, psi, flux = values[:1], values[1 : 1 + r], values[1 + r :]
             volume = self.volumes * distance
             mass = limiting_slopes(density + volume)[0]
@@ -197,9 +203,21 @@ def _exponents(m: int) -> Array:
     if m == 1:
         return own
     i, j = np.triu_indices(m, 1)
-    some = slice(None, None, -(-len(i) // PAIRS))
-    pairs = own[i[some]] + own[j[some]]
-    return np.concatenate([own, pairs, np.ones((m > 2, m)), 0.5 * (1.0 + own)])
+    pairs, all_of_them, ridges = own[i] + own[j], np.ones((int(m > 2), m)), 0.5 * (1.0 + own)
+    return np.concatenate([_some(own), _some(pairs), all_of_them, _some(ridges)])
+
+
+def _some(curves: Array) -> Array:
+    return curves[:: -(-len(curves) // MOST)]
+
+
+def _has_digits(field: Field, spread: Array) -> Mask:
+    """Whether D, where it is not diagonal, leaves digits of its smallest direction beside the largest."""
+    _, rank_ones, dense = field.parts()
+    if dense is None and not rank_ones:
+        return np.ones(len(field.diagonal()), dtype=bool)
+    values = np.linalg.eigvalsh(field.dense() / np.multiply.outer(spread, spread))
+    return np.asarray(values[:, -1] < GRADING * values[:, 0])
 
 
 def _log(values: Array) -> Array:
@@ -227,20 +245,22 @@ def _follow(look: Callable[[Array, Array], Array], points: Array, normals: Array
 
 
 def limiting_slopes(values: Array) -> Array:
-    """Slopes of `values` (…, positions, curves) against log r, as r → ∞: the last ones, or ±∞ where slopes keep on changing.
+    """Slopes of `values` (…, distances, curves) against log r, as r → ∞: the last ones, or ±∞ where slopes keep on changing.
 
-    −∞ for values that are −∞ in the end; NaN where there are too few that are finite.
+    −∞ for values that are −∞ in the end; NaN where there are too few that are finite. A slope is taken over :data:`WINDOW` positions.
     """
     position = np.log(POSITIONS)
-    slope, drift, before = (np.full(values[..., 0, :].shape, np.nan) for _ in range(3))
-    middle = np.full_like(slope, np.nan)
+    values = values.reshape(*values.shape[:-2], len(POSITIONS), len(PHASES), -1).max(axis=-2)
+    slope, drift, before, middle = (np.full(values[..., 0, :].shape, np.nan) for _ in range(4))
     for k in range(1, len(position)):
-        here, last = values[..., k, :], values[..., k - 1, :]
-        step = np.where(np.isneginf(here), -np.inf, (here - last) / (position[k] - position[k - 1]))
-        known = np.isfinite(step) | np.isneginf(step) & ~np.isnan(last)
-        at = 0.5 * (position[k] + position[k - 1])
+        j = max(0, k - WINDOW)
+        here, there = values[..., k, :], values[..., j, :]
+        step = (here - there) / (position[k] - position[j])  # −∞ if it vanishes here, NaN or ∞ if it did so there
+        step = np.where(np.isneginf(here) & ~np.isnan(there), -np.inf, step)
+        known, at = np.isfinite(step) | np.isneginf(step), 0.5 * (position[k] + position[j])
         change = (step - slope) / (at - middle)
         before, drift = np.where(known, drift, before), np.where(known, change, drift)
         slope, middle = np.where(known, step, slope), np.where(known, at, middle)
-    endless = (np.abs(drift) > DRIFT) & (drift * np.sign(before) > LEVELS_OFF * np.abs(before))
-    return np.where(endless & np.isfinite(drift), np.copysign(np.inf, drift), slope)
+    endless = np.isfinite(drift) & (np.abs(drift) > DRIFT) & (drift * np.sign(before) > LEVELS_OFF * np.abs(before))
+    endless &= (drift < 0) | (slope + REACH * drift > 0)  # rising, but with a long way to zero: rather noise
+    return np.where(endless, np.copysign(np.inf, drift), slope)
