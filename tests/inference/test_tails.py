@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from tests.contracts.tables import GENERATORS
 from tests.domains.test_recession import CONES
 from tests.heavy_tails import growing, inverse_gamma, lomax, power, radial, student
 from tests.sampling import interior
@@ -281,6 +282,32 @@ def test_nothing_is_evaluated_where_theory_knows(monkeypatch):
         Curves.of(Problem(PairwiseModel(["x"] * 3), zf.Identity(), zf.Ball(1.0, d=3), interior(zf.Ball(1.0, d=3), 9)))
         is None
     )
+
+
+KNOWN = {
+    "exponential": (ExponentialModel(["a", "b"]), [1.0, 2.0]),
+    "gamma": (GammaModel(["a", "b"]), [0.7, 3.0, 1.0, 2.0]),
+    "Gaussian": (PairwiseModel(["a", "b"]), [1.0, 0.3, 1.2, 0.5, 0.2]),
+    "log-normal": (LogNormalModel(["a", "b"]), [1.0, 0.3, 1.2, 0.5, 0.2]),
+    "a–b power": (PairwiseModel(["a", "b"], 0.5, 0.0), [1.0, 0.3, 1.2, 0.5, 0.2]),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_what_theory_knows_is_what_is_measured(name):
+    """A model that says its density falls faster than every power, with every generator that says it grows like one."""
+    model, theta = KNOWN[name]
+    X = np.random.default_rng(0).gamma(2.0, 1.0, size=(100, 2))
+    assert model.rapidly_decreasing
+    generators = [g for g in GENERATORS.values() if g.tempered and not g.own_tests]
+    assert len(generators) >= 10
+    for generator in (*generators, zf.Barrier.log(2.0), zf.Barrier(-1.0, -0.5), zf.BoundaryDistance(scale="natural")):
+        problem = Problem(model, generator, zf.Orthant(2), X)
+        curves = Curves.of(problem)
+        found = curves.orders(problem, np.array(theta), Restriction.none(model.n_parameters))
+        assert len(found) == len(curves.names)
+        assert all(o.finite_variance and o.density == -np.inf for o in found)
+    assert not any(GENERATORS[g].tempered for g in ("function", "Custom", "Custom-automatic"))
 
 
 # Whatever happens far out, no warning of numpy's and no raw error gets through. Warnings are errors in this suite.

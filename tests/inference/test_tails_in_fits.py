@@ -50,6 +50,17 @@ def test_choices_leave_out_what_grows_too_fast():
         family([bad, zf.Barrier.log(1.0)]).fit(x)
 
 
+def test_companions_of_a_combination_must_bear_the_tails():
+    """What vanishes faster grows faster: with a heavy tail the chosen generator stays alone, or with those that bear it."""
+    for alpha, most in ((0.3, 0), (30.0, 2)):
+        x = np.random.default_rng(4).pareto(alpha, size=(1000, 1))
+        result = family(zf.Combined()).fit(x).result_
+        others = () if result.combination is None else result.combination.generators[1:]
+        assert len(others) <= most
+        assert (alpha < 1) == (not others)
+        assert not any("finite variance" in note for note in result.notes)
+
+
 def test_an_improper_density_is_left_to_who_speaks_of_it():
     x = np.random.default_rng(3).uniform(size=(200, 1)) * 50
     with warnings.catch_warnings(record=True) as caught:

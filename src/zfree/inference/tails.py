@@ -64,7 +64,7 @@ EDGE = 0.05
 WINDOW = 3
 DRIFT, LEVELS_OFF = 0.1, 0.8
 """A slope that changes by more than the first per unit of log r, and not by less than the second's share of the change before, keeps on."""
-REACH = float(np.log(1e3))
+REACH = float(np.log(10.0))
 """How far beyond the last position a rising slope is followed, in log r."""
 
 
