@@ -19,10 +19,11 @@ A density that falls like a power has statistics like log r, so m = −1 (or les
 in ten. Densities that fall faster than every power bear every D that grows like one; exponentials are compared with exponentials.
 
 **The five integrals.** The paper asks for 1. :math:`\mathbb E|s\,\partial G|`, 3. :math:`\int|\partial p\, G s|`, 4. :math:`\mathbb E|G\,\partial s|` and
-5. :math:`\mathbb E|G s|` to be finite for every θ, that is for every statistic in place of :math:`\log p_\theta` (2. is about facets, see
-:mod:`zfree.inference.boundary`). The first three are of the order of ψ. The fifth is one power larger, q + m < a − k, because the paper's cut-off
-:math:`\rho_n` falls from one to zero over a length of one, whatever n: with :math:`\rho(x/n)`, which takes a length of n, its gradient is of order 1/n and
-the fifth integral is needed divided by \|x\| only, which the others imply. So the fifth is sufficient and not necessary, and no verdict rests on it.
+5. :math:`\mathbb E|G s|` to be finite for the score s of every θ (2. is about facets, see :mod:`zfree.inference.boundary`). Scores differ by gradients of statistics, and
+only these are in the equations, so here they take the place of s. The first three are then of the order of ψ. The fifth is one power larger, q + m < a − k, because the paper's
+cut-off :math:`\rho_n` falls from one to zero over a length of one, whatever n: with :math:`\rho(x/n)`, which takes a length of n, its gradient is of order 1/n, and
+:math:`G s/|x|` is needed in place of G s, which for powers the others imply. (In one dimension they always imply that nothing flows out: if p s G tended to c ≠ 0, they would make p'/p integrable,
+and p could not vanish.) So the fifth is sufficient and not necessary, and no verdict rests on it.
 
 **Where an estimate ends that does not converge.** If the tail's exponent is itself estimated and q + m − 1 > a − k, the largest rows outweigh all others, and θ̂
 tends, whatever the truth, to the θ at which the flux is constant. What is measured at θ̂ then lies on the edge between consistent and not, and that edge, with
