@@ -10,7 +10,7 @@ SHARE_SETS ?= 20
 CASES ?=
 OUTPUT ?= zfree-results/efficiency.jsonl
 
-.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws coverage fuzz docs clean
+.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -90,6 +90,9 @@ coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data s
 
 bench-draws: $(VENV)/.dev  ## draws from hard Gaussians: right, and how fast, beside version 0.1.0
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.draws
+
+bench-tails: $(VENV)/.dev  ## coverage and errors where the tails are heavy, beside what the fits say of them (SETS=400)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.tails $(SETS)
 
 fuzz: $(VENV)/.dev  ## random problems in random units against a dense reference; malformed inputs by kind
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.fuzz

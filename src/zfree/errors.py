@@ -62,11 +62,11 @@ class ZfreeWarning(UserWarning):
 
 
 class InconsistentGeneratorWarning(ZfreeWarning):
-    """The generator does not vanish on the boundary: the estimate does not converge to the truth."""
+    """The generator does not vanish on the boundary, or outgrows the density far out: the estimate does not converge to the truth."""
 
 
 class InfiniteVarianceWarning(ZfreeWarning):
-    """The generator vanishes too slowly for this model: standard errors do not exist."""
+    """The generator vanishes too slowly at the boundary, or grows too fast far out, for this model: standard errors do not exist."""
 
 
 class UnitsWarning(ZfreeWarning):

@@ -171,10 +171,15 @@ class Rows:
         V = slope(self.X, thetas[:, 0] if one else thetas)
         return self.tests.apply_jacobian(self.X, self.value.field.apply(V))
 
-    def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
-        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ."""
+    def equations(self, theta: Array) -> Array:
+        """Γ_i θ + g_i in units of the row's own weight, laid out (r, N)."""
         rows = self.products(theta[:, None])
         rows += self._g
+        return rows
+
+    def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
+        """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ."""
+        rows = self.equations(theta)
         if ridge:
             rows += (ridge * theta)[:, None] * self.model.gram_diagonal(self.X, self.value.field)
         rows *= self.row_weight if log_scale == self.log_scale else self.row_weight * np.exp(self.log_scale - log_scale)

@@ -12,6 +12,7 @@ from zfree.arrays import Array, Index, Mask, row_chunks
 from zfree.conversion import real_array
 from zfree.domains.linear_programs import balanced
 from zfree.domains.parts import BoundaryParts
+from zfree.domains.recession import cone_edges
 from zfree.domains.units import Units
 from zfree.domains.violations import Violations
 from zfree.errors import SpecificationError
@@ -159,6 +160,18 @@ class Domain(ABC):
     @abstractmethod
     def recession(self) -> Array | None:
         """Rows a of a system a·v ≤ 0 whose solutions are the directions in which Ω is unbounded; None if bounded."""
+
+    def recession_directions(self, spread: Array | None = None) -> Array:
+        """Directions v (m, d) that span the cone in which Ω is unbounded: x + t v is inside for all x inside and t ≥ 0.
+
+        The edges of the cone, and both senses of every line in it; none, (0, d), where Ω is bounded. Their length is one in columns
+        divided by `spread`.
+        """
+        system = self.recession()
+        if system is None:
+            return np.zeros((0, self.dimension))
+        unit = np.ones(self.dimension) if spread is None else spread
+        return cone_edges(system * unit) * unit
 
     def chord(self, X: Array, v: Array) -> Sections:
         """How far each row can move along −v and along v, in units of v, before it leaves a convex domain: two arrays (N,).

@@ -116,6 +116,20 @@ def has_bounded_solutions(A: Array) -> bool:
     return result.status == 0
 
 
+def vertex(objective: Array, A: Array, height: Array) -> Array | None:
+    """Where `objective` is least over {v : A v ≤ 0, height·v = 1}; None where that set is empty."""
+    result = _linprog(
+        objective,
+        A_ub=A,
+        b_ub=np.zeros(len(A)),
+        A_eq=height[None],
+        b_eq=np.ones(1),
+        bounds=[(None, None)] * len(objective),
+        method="highs-ds",
+    )
+    return None if result.x is None or result.status != 0 else np.asarray(result.x)
+
+
 def redundant_rows(A: Array, b: Array, inside: Array) -> tuple[int, ...]:
     """Rows implied by the others, found one at a time so that one of two equal rows is kept.
 

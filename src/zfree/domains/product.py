@@ -204,3 +204,10 @@ class Product(Domain):
             # A bounded factor moves in no direction at all: ±v ≤ 0.
             rows.append(inner if inner is not None else np.vstack([np.eye(f.dimension), -np.eye(f.dimension)]))
         return np.asarray(block_diag(*rows))
+
+    def recession_directions(self, spread: Array | None = None) -> Array:
+        own = [
+            f.recession_directions(None if spread is None else spread[part])
+            for f, part in zip(self.factors, self._slices, strict=True)
+        ]
+        return np.asarray(block_diag(*own))

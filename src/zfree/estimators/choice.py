@@ -120,11 +120,13 @@ def _search(search: Search, label: str, others: Sequence[Generator]) -> tuple[Ge
     family = FamilySearch(search)
     trials, best = family.run()
     for _ in range(3):
-        # The exponents at the boundary were those of a first estimate; the better one may show that D must vanish faster.
-        orders = boundary_orders(problem, best.solution.theta, search.restriction)
-        if judge(best.generator.decay(problem.domain), orders).finite_variance:
+        # The exponents at the boundary were those of a first estimate; the better one may show that D must vanish faster, or
+        # grow more slowly.
+        theta = best.solution.theta
+        orders, tails = boundary_orders(problem, theta, search.restriction), search.tails(best.generator, theta)
+        if judge(best.generator.decay(problem.domain), orders, tails).finite_variance:
             break
-        search = replace(search, orders=(*search.orders, *orders))
+        search = replace(search, orders=(*search.orders, *orders), theta=theta)
         family = FamilySearch(search)
         again, best = family.run()
         trials += again

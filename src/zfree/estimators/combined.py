@@ -19,6 +19,7 @@ from zfree.inference import (
     check_variances,
     combine,
     estimate,
+    judge,
     prepare,
     stack,
 )
@@ -54,6 +55,8 @@ def combined_estimate(
         )
     search = prepare(problem, restriction, ridge, target)
     others = _members(asked, problem, search)
+    if not others:  # what vanishes faster grows faster, and these tails do not bear it
+        return estimate(problem, restriction, ridge=ridge, notes=notes, standard_errors=standard_errors)
     stacked = stack(problem, [problem.generator, *others], restriction, ridge)
     if standard_errors == "jackknife":
         notes = (
@@ -70,7 +73,8 @@ def _members(asked: Combined, problem: Problem, search: Search) -> list[Generato
     """The others, all of them valid for this model: one biased equation would spoil the rest."""
     leader = problem.generator
     if asked.generators is None:
-        return companions(leader, problem.domain, problem.model.heavy_tailed)
+        near = companions(leader, problem.domain, problem.model.heavy_tailed)
+        return [g for g in near if judge(None, (), search.tails(g)).finite_variance]
     ready = [settled(g, problem, search.restriction, search.ridge) for g in asked.generators]
     others = [g for g in ready if g != leader]
     for g in others:

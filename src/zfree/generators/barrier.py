@@ -135,6 +135,10 @@ class Barrier(ScaledGenerator):
         facets = phi.terms(units.slacks).log_curvature() + 2.0 * np.log(units.slacks)
         return ratio_of_sizes(np.concatenate([facets, 2.0 * np.log(units.spread[domain.unlimited])]))
 
+    @property
+    def tempered(self) -> bool:
+        return self.power is not None
+
     def decay(self, domain: Domain) -> Decay | None:
         phi = self._phi()
         facets = [] if isinstance(phi, ConvexFunction) else domain.facet_exponents(phi.decay)

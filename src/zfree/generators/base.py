@@ -82,6 +82,11 @@ class Generator(ABC):
     def decay(self, domain: Domain) -> Decay | None:
         """How fast D vanishes at the boundary of `domain`; None where that is not known."""
 
+    @property
+    def tempered(self) -> bool:
+        """Whether D and ∇·D grow no faster than some power of |x| far out; False also where that is not known."""
+        return False
+
     def in_units(self, units: Units) -> Self:
         """The generator that measures in these units, if it was to measure in those of the data; itself otherwise."""
         return self

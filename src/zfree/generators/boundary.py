@@ -31,6 +31,8 @@ class BoundaryDistance(ScaledGenerator):
     cap: float | None = None
     scale: Scale = "raw"
 
+    tempered = True
+
     def __post_init__(self) -> None:
         self._check_scale()
         if self.cap is not None:

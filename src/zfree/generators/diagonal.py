@@ -29,6 +29,8 @@ class Identity(ScaledGenerator):
 
     scale: Scale = "raw"
 
+    tempered = True
+
     def __post_init__(self) -> None:
         self._check_scale()
 
@@ -98,12 +100,22 @@ class CoordinateWeight(ScaledGenerator):
                 f"{value[row, column]:.6g} (column {column}). Use a weight that fits {domain!r}, or a Barrier."
             )
         slope = np.asarray(weight.derivative(scaled), dtype=float)
+        if not (np.isfinite(value).all() and np.isfinite(slope).all()):
+            row, column = np.argwhere(~(np.isfinite(value) & np.isfinite(slope)))[0]
+            raise SpecificationError(
+                f"the weight {weight.name} leaves the range of floating point at x = {X[row, column]:.6g} (row {row}, column {column}). "
+                "Cap it (cap=), or use one that grows more slowly."
+            )
         if spread is not None:
             value, slope = value * spread**2, slope * spread
         return GeneratorValue(np.zeros(len(X)), Diagonal(value), slope)
 
     def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
         return ratio_of_sizes(np.log(units.spread)) if self.is_raw and not separable else 1.0
+
+    @property
+    def tempered(self) -> bool:
+        return isinstance(self.h, str)  # every weight with a name does
 
     def decay(self, domain: Domain) -> Decay | None:
         facets = domain.coordinate_facets()
@@ -179,6 +191,10 @@ class SectionDistance(ScaledGenerator):
     def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
         apart = separable and domain.coordinate_facets() is not None
         return ratio_of_sizes(np.log(units.spread)) if self.is_raw and not apart else 1.0
+
+    @property
+    def tempered(self) -> bool:
+        return isinstance(self.h, str)  # every weight with a name does
 
     def decay(self, domain: Domain) -> Decay | None:
         order = self._weight().order(0.0)

@@ -76,6 +76,7 @@ class SteinBarrier(Generator):
     units: Units | None = None
 
     intrinsic = True
+    tempered = True
     reason = "the pilot's own energy plus a barrier in natural units; pilot: a fit with the rows' inverse covariance in place of K; rounds: 2, that fit and this one"
 
     def __post_init__(self) -> None:

@@ -60,6 +60,7 @@ class SteinMoments(Generator):
 
     intrinsic = True
     own_tests = True
+    tempered = True
     reason = "equations that are nearly the likelihood's for this model; pilot: the closed form with h' = log x; rounds: 2, that fit and this one"
     wants_covariance = False
 

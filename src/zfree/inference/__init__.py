@@ -13,6 +13,7 @@ from zfree.inference.result import FitResult
 from zfree.inference.rows_or_groups import check_kind
 from zfree.inference.selection import Search, Selection, Trial, best_of, prepare, safe_generator
 from zfree.inference.summary import Summary
+from zfree.inference.tails import TailOrder, tail_orders
 from zfree.inference.theory import by_theory, is_saturated, with_criterion, worth_a_look
 from zfree.inference.uncertainty import leave_out_criteria, log_ratio_error
 from zfree.inference.verdict import GoodnessOfFit
@@ -33,6 +34,7 @@ __all__ = [
     "Selection",
     "Stacked",
     "Summary",
+    "TailOrder",
     "Target",
     "Trial",
     "WaldTest",
@@ -55,6 +57,7 @@ __all__ = [
     "safe_generator",
     "settled",
     "stack",
+    "tail_orders",
     "weight_matrix",
     "with_criterion",
     "worth_a_look",

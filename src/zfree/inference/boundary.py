@@ -7,6 +7,9 @@ the influence of a row, :math:`J(\nabla\cdot D + D s_\theta)`, of order :math:`s
 - the estimate is consistent if :math:`q > m - \kappa`;
 - it has a finite variance if :math:`q > 1 + m - (1 + \kappa)/2`, and along the facet if :math:`2 q_\parallel + \kappa > -1`.
 
+Where the domain has no end, infinity is one more part of its boundary: :mod:`zfree.inference.tails` measures what happens there, and
+:func:`judge` looks at both.
+
 A smooth positive density (:math:`\kappa = m = 0`) needs q > ½: for Barrier(p, γ) that is (2 − p)(1 + γ) > ½, so p < 3/2 for γ = 0
 and p < 5/3 for γ = ½. A Dirichlet part with parameter α (:math:`\kappa = \alpha - 1`, m = 1) needs q > 2 − α/2.
 """
@@ -21,6 +24,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.generators import Decay
+from zfree.inference.tails import TailOrder
 from zfree.models import BoundaryOrder
 from zfree.moments import Problem
 from zfree.solvers import Restriction
@@ -34,8 +38,8 @@ class BoundaryVerdict(NamedTuple):
     reason: str = ""
 
 
-def judge(decay: Decay | None, orders: Sequence[BoundaryOrder]) -> BoundaryVerdict:
-    """Hold the generator's decay against the model's behaviour at every part of the boundary."""
+def judge(decay: Decay | None, orders: Sequence[BoundaryOrder], tails: Sequence[TailOrder] = ()) -> BoundaryVerdict:
+    """Hold the generator's decay against the model's behaviour at every part of the boundary, infinity included."""
     worst = BoundaryVerdict(True, True)
     for order in orders if decay is not None else ():
         assert decay is not None
@@ -51,6 +55,9 @@ def judge(decay: Decay | None, orders: Sequence[BoundaryOrder]) -> BoundaryVerdi
         )
         if worst.finite_variance or (worst.consistent and not consistent):
             worst = BoundaryVerdict(consistent, False, reason)
+    for tail in tails:
+        if not tail.finite_variance and (worst.finite_variance or (worst.consistent and not tail.consistent)):
+            worst = BoundaryVerdict(tail.consistent, False, tail.reason)
     return worst
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from zfree.generators import Barrier, BoundaryDistance, Generator
 from zfree.inference.boundary import boundary_orders, judge
 from zfree.inference.criterion import Measured, Target, measure, weight_matrix
 from zfree.inference.pilot import settled
+from zfree.inference.tails import Curves, TailOrder, tail_orders
 from zfree.models import BoundaryOrder
 from zfree.moments import Problem
 from zfree.solvers import Restriction, solve
@@ -106,6 +108,19 @@ class Search:
     ridge: float
     weight: Array
     orders: Sequence[BoundaryOrder]
+    theta: Array
+    """A first estimate, at which tails are looked at."""
+
+    @cached_property
+    def _curves(self) -> Curves | None:
+        return Curves.of(self.problem)
+
+    def tails(self, generator: Generator, theta: Array | None = None) -> tuple[TailOrder, ...]:
+        """How a candidate behaves far out, at the first estimate or at another."""
+        if self.problem.model.rapidly_decreasing and generator.tempered:
+            return ()  # and no need for the curves
+        problem = replace(self.problem, generator=generator)
+        return tail_orders(problem, self.theta if theta is None else theta, self.restriction, self._curves)
 
     def look(
         self, generator: Generator, *, any_rows: bool = False, any_variance: bool = False
@@ -124,6 +139,8 @@ class Search:
             return Trial(generator, np.inf, 0.0, "no finite variance"), None
         try:
             generator = settled(generator, self.problem, self.restriction, self.ridge)
+            if not judge(None, (), self.tails(generator)).finite_variance and not any_variance:
+                return Trial(generator, np.inf, 0.0, "no finite variance far out"), None
             problem = replace(self.problem, generator=generator)
             moments = problem.moments()
             solution = solve(moments, self.restriction, problem.model.names, self.ridge, quiet=True)
@@ -148,7 +165,8 @@ def prepare(problem: Problem, restriction: Restriction, ridge: float, target: Ta
     safe = replace(problem, generator=safe_generator(problem.domain))
     theta = solve(safe.moments(), restriction, problem.model.names, ridge, quiet=True).theta
     orders = boundary_orders(problem, theta, restriction)
-    return Search(problem, restriction, ridge, weight_matrix(target, problem, restriction, theta), orders)
+    weight = weight_matrix(target, problem, restriction, theta)
+    return Search(problem, restriction, ridge, weight, orders, theta)
 
 
 def best_of(search: Search, candidates: Iterable[Generator]) -> tuple[list[Trial], Measured]:

@@ -179,6 +179,14 @@ class Model(ABC):
         return False
 
     @property
+    def rapidly_decreasing(self) -> bool:
+        """Whether, where it can be normalised, the density falls faster than every power of |x| and its statistics grow no faster than one.
+
+        False also where that is not known; tails are then looked at (:mod:`zfree.inference.tails`).
+        """
+        return False
+
+    @property
     def may_vanish(self) -> bool:
         """Whether the gradient of a statistic can be zero at most rows, so that few determine its parameter."""
         return False

@@ -155,6 +155,10 @@ class PairwiseModel(Model):
     def heavy_tailed(self) -> bool:
         return self.a < 1.0
 
+    @property
+    def rapidly_decreasing(self) -> bool:
+        return True  # exponentials of powers, and of the square of log x for a = 0
+
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
         if self.a == 0.0:
             return ()  # the density vanishes faster than any power

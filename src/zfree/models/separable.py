@@ -131,6 +131,7 @@ class ExponentialModel(SeparableModel):
     home = Orthant
     kinds = ("rate",)
     heavy_tailed = True
+    rapidly_decreasing = True
 
     def statistics(self, X: Array) -> Array:
         return -X

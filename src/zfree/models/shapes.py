@@ -18,6 +18,8 @@ class ShapeModel(SeparableModel):
     The base makes shape parameters start at 0 rather than at −1.
     """
 
+    rapidly_decreasing = True
+
     def base(self, X: Array) -> Array:
         return -self.functions(X).log.T.sum(axis=1)
 

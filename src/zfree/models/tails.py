@@ -74,7 +74,7 @@ def look(log_density: Callable[[Array], Array], domain: Domain, rows: Array | No
         slope, _ = slopes(~near, np.broadcast_to(DEPARTURE, (int((~near).sum()), len(DEPARTURE))), DEPARTURE)
         if np.any(slope >= -1.0 - EDGE):
             worst = np.flatnonzero(~near)[int(np.nanargmax(slope))]
-            return Normalisable(False, f"far out along {_named(V[worst])} it falls no faster than 1/r")
+            return Normalisable(False, f"far out along {named_direction(V[worst])} it falls no faster than 1/r")
         # One line of many that could be anywhere: a power below the dimension may be one ridge, or may not be integrable.
         holds = None if np.any(~(slope < -len(spread))) else holds
     return Normalisable(holds)
@@ -116,7 +116,8 @@ def _nearest_facet(domain: Domain, point: Array) -> str:
     return domain.constraint_names()[int(np.argmin(relative))].replace(">", "=").replace("<", "=")
 
 
-def _named(v: Array) -> str:
+def named_direction(v: Array) -> str:
+    """A direction in words: a column that tends to infinity, or the components."""
     (moving,) = np.nonzero(v)
     if moving.size > 1:
         return f"({', '.join(f'{x:.3g}' for x in v)})"
