@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import importlib
 import re
@@ -76,11 +77,15 @@ def test_there_are_examples():
     assert len(EXAMPLES) >= 4
 
 
-def table_rows(page: Path) -> list[list[str]]:
-    """Cells of all Markdown tables of a page, headings and rules left out."""
-    lines = page.read_text(encoding="utf-8").split("\n")
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    return [row for row in rows if row[0] != "symbol" and not set(row[0]) <= {"-", ":"}]
+def table_rows(page: Path, first: str = "symbol") -> list[list[str]]:
+    """Cells of the Markdown tables of a page whose first column has this heading; headings and rules left out."""
+    rows, heading = [], ""
+    for line in page.read_text(encoding="utf-8").split("\n"):
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        heading = (heading or cells[0]) if cells else ""
+        if cells and heading == first and cells[0] != heading and not set(cells[0]) <= {"-", ":"}:
+            rows.append(cells)
+    return rows
 
 
 def names_in_notation() -> list[str]:
@@ -141,6 +146,47 @@ def test_notation_names_are_checked():
         resolve("zfree.Dirichlet.beta_")
     with pytest.raises(ModuleNotFoundError):
         resolve("zfree.nothing")
+
+
+LABELS = {
+    "Theorem": ("3.1", "3.2", "5.1", "G.1", "G.2"),
+    "Corollary": ("3.3",),
+    "Proposition": ("3.1", "3.2", "3.3", "4.1", "5.1"),
+    "Lemma": ("D.1", "D.2", "D.3", "D.4", "D.5", "G.1"),
+    "Remark": ("3.1", "3.2", "3.3", "3.4", "D.1", "D.2", "D.3", "E.1", "G.1", "G.2", *(f"K.{k}" for k in range(1, 6))),
+    "eq.": tuple(f"({k})" for k in range(1, 32)),
+}
+"""Everything that has a number in the paper, but for figures and tables."""
+STATEMENTS = table_rows(DOCS / "notation.md", "statement")
+
+
+def labels(cell: str) -> list[str]:
+    """The statements that a cell names, such as "Theorem 3.2, eqs. (9), (10)"."""
+    kind, found = "", []
+    for part in re.split(r",? ", cell.replace("eqs.", "eq.")):
+        if part in LABELS:
+            kind = part
+        else:
+            found.append(f"{kind} {part}")
+    return found
+
+
+def test_every_numbered_statement_of_the_paper_has_its_row():
+    given = [label for row in STATEMENTS for label in labels(row[0])]
+    assert sorted(given) == sorted(f"{kind} {number}" for kind, numbers in LABELS.items() for number in numbers)
+    assert all(len(row) == 4 and all(row) for row in STATEMENTS)
+
+
+@pytest.mark.parametrize("row", STATEMENTS, ids=lambda row: row[0])
+def test_statements_have_a_file_and_a_test(row):
+    file, test = (re.fullmatch(r"`([^`]+)`", cell).group(1) for cell in row[2:])
+    assert (ROOT / file).is_file()
+    path, *names = test.split("::")
+    inside = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
+    for name in names:
+        (found,) = [node for node in inside if getattr(node, "name", None) == name]
+        inside = found.body
+    assert names[-1].startswith("test_")
 
 
 def test_reference_lists_every_public_name():
