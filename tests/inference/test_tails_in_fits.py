@@ -111,3 +111,13 @@ def test_where_it_is_inconsistent_the_estimate_tends_to_the_edge():
             )
     assert errors[0] < 0.1
     assert errors[1] < 0.01
+
+
+def test_a_weight_that_overflows_on_the_rows_is_refused():
+    x = np.random.default_rng(9).pareto(1.0, size=(500, 1))
+    with pytest.raises(zf.errors.SpecificationError, match=r"leaves the range of floating point at x = .*cap="):
+        family(growing(50.0)).fit(x)
+    capped = zf.CoordinateWeight(lambda x: np.expm1(np.minimum(x, 9.0)), lambda x: np.exp(x) * (x < 9.0), cap=2.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of the function's own
+        assert family(capped).fit(x).result_.notes == ()
