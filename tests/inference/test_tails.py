@@ -229,6 +229,12 @@ def test_units_do_not_matter(generator):
         assert np.allclose([o[1:] for o in moved], [o[1:] for o in plain], atol=1e-6)
 
 
+def test_the_order_of_rows_does_not_matter():
+    X, theta = np.random.default_rng(0).pareto([1.2, 1.6], size=(300, 2)), np.array([2.2, 2.6])
+    plain, moved = (orders(lomax(2), theta, zf.Barrier.log(0.5), zf.Orthant(2), rows) for rows in (X, X[::-1]))
+    assert np.allclose([o[1:] for o in moved], [o[1:] for o in plain], rtol=1e-9)
+
+
 def test_affine_maps_do_not_matter():
     """Two Lomax columns under a shear: the orthant becomes a wedge, with other edges and the same exponents along them."""
     B, c = np.array([[2.0, 0.7], [-0.4, 3.0]]), np.array([5.0, -2.0])

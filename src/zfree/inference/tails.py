@@ -127,7 +127,7 @@ class Curves:
 
     @classmethod
     def of(cls, problem: Problem) -> Curves | None:
-        """Curves from the middle of the rows along every direction, along pairs, along all, and along ridges; None where Ω is bounded."""
+        """Curves from the mean of the rows along every direction, along pairs, along all, and along ridges; None where Ω is bounded."""
         domain, X, units = problem.domain, problem.X, problem.units
         assert units is not None
         if domain.is_bounded:
@@ -135,9 +135,9 @@ class Curves:
         V = domain.recession_directions(units.spread) / units.spread
         if not len(V):
             return None
-        centre = X[len(X) // 2]
-        if domain.is_convex:  # half-way to the mean: a row next to a facet has digits to lose
-            centre = 0.5 * (centre + X.mean(axis=0))
+        centre = X.mean(axis=0)
+        if not domain.is_convex:
+            centre = X[np.argmin(np.sum(((X - centre) / units.spread) ** 2, axis=1))]
         exponents = _exponents(len(V))
         weights = np.random.default_rng(0).uniform(0.5, 1.5, len(V))  # no symmetry to be caught in
         steps = np.where(exponents > 0, weights * DISTANCES[:, None, None] ** exponents, 0.0) @ V
