@@ -177,7 +177,7 @@ def test_records_of_the_autoencoders():
         "density": [0.0] * 120,
         "mean_score": [None] * 120,
     }
-    celeba = {"curve": [[1, 2.0]], "samples": pack(np.zeros((GRID**2, 192))), "faces": 5, "folder": "ab"}
+    celeba = {"curve": [[1, 2.0]], "samples": pack(np.zeros((GRID**2, 192))), "count": 5, "source": "ab"}
     for name, record in (("vae-mnist", mnist), ("vae-celeba", celeba)):
         pattern = EXPERIMENTS[name]().record()
         assert fits(record, pattern)

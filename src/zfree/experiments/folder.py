@@ -26,9 +26,8 @@ FILES = (
     "figure.pdf",
 )
 """All that a run writes, besides the state of its trials in the folder ``scratch``."""
-SCRATCH = ("[0-9]-[0-9].pt", "[0-9]-[0-9].csv", "[0-9]-[0-9].png", "faces-*.npy", "scenes-*.npy", "reference-*.npz")
-"""What trials write there: a state, losses and their picture for each training; reduced photographs or rendered
-scenes, and their features."""
+SCRATCH = ("[0-9]-[0-9].pt", "[0-9]-[0-9].csv", "[0-9]-[0-9].png", "faces-*.npy", "reference-*.npz")
+"""What trials write there: a state, losses and their picture for each training; reduced photographs and their features."""
 LARGEST = 1_000_000
 """Bytes of a configuration; a larger file is something else."""
 

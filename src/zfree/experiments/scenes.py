@@ -8,21 +8,20 @@ painted together, layer over layer, and edges are softened over one pixel.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zfree.arrays import Array
-from zfree.errors import DataError, SpecificationError
-from zfree.files import write_beside
+from zfree.errors import SpecificationError
 
 HAIR = ("none", "short", "long", "hat")
-CHUNK = 500
-"""Scenes that are painted together: about 100 MB of layers at 32 × 32."""
+PIXELS = 500_000
+"""Of the scenes that are painted together: about 100 MB of layers."""
+Colour = tuple[float, float, float]
+"""Red, green and blue in [0, 1]."""
 WHITE, DARK, LIPS = (0.95, 0.95, 0.95), (0.08, 0.06, 0.06), (0.70, 0.22, 0.24)
 
 
@@ -43,7 +42,7 @@ class SceneFactors:
     tilt, turn : ndarray
         Of the head: to a shoulder, and to a side.
     skin, hair, cloth : ndarray
-        Colours. Hair is dark where skin is, more or less.
+        Colours. Hair is dark where skin is, more or less; cloth goes around the circle of hues.
     style : ndarray of whole numbers
         Of the hair, by :data:`HAIR`.
     glasses, stripes : ndarray of zeros and ones
@@ -97,43 +96,16 @@ def render_scenes(factors: SceneFactors, side: int = 32) -> NDArray[np.uint8]:
     """The scenes as rows of bytes (N, 3 · side²): channels, then lines from the top, then columns."""
     if side < 8:
         raise SpecificationError(f"side must be at least 8 for a face to be seen, got {side!r}.")
-    rows = [_paint(factors.part(slice(k, k + CHUNK)), side) for k in range(0, len(factors), CHUNK)]
-    return np.concatenate(rows) if rows else np.empty((0, 3 * side**2), dtype=np.uint8)
+    images, step = np.empty((len(factors), 3 * side**2), dtype=np.uint8), max(1, PIXELS // side**2)
+    for k in range(0, len(factors), step):
+        images[k : k + step] = _paint(factors.part(slice(k, k + step)), side)
+    return images
 
 
 def scene_digest(count: int, side: int, seed: int) -> str:
     """Names the scenes, and the renderer that paints them, by the first few."""
     first = render_scenes(SceneFactors.draw(min(count, 16), seed), side)
     return hashlib.sha256(f"{count} {side} {seed} ".encode() + first.tobytes()).hexdigest()[:16]
-
-
-def load_scenes(
-    count: int,
-    folder: Path,
-    *,
-    side: int = 32,
-    seed: int = 0,
-    progress: Callable[[int, int], None] = lambda done, total: None,
-) -> NDArray[np.uint8]:
-    """`count` scenes (count, 3 · side²), memory-mapped from a file in `folder` that is made at the first call."""
-    path = folder / f"scenes-{side}-{scene_digest(count, side, seed)}.npy"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        factors = SceneFactors.draw(count, seed)
-        with write_beside(path) as beside, beside.open("wb") as out:
-            header = {"descr": "|u1", "fortran_order": False, "shape": (count, 3 * side**2)}
-            np.lib.format.write_array_header_1_0(out, header)
-            for k in range(0, count, CHUNK):
-                out.write(render_scenes(factors.part(slice(k, k + CHUNK)), side).tobytes())
-                progress(min(k + CHUNK, count), count)
-    try:
-        # Copy on write: torch wants arrays it could write to, and the file must stay as it is.
-        scenes: NDArray[np.uint8] = np.load(path, mmap_mode="c", allow_pickle=False)
-    except Exception as error:  # a foreign or damaged file can fail anywhere in numpy
-        raise DataError(f"{path} is damaged ({error}). Delete it, and it is made again.") from error
-    if not isinstance(scenes, np.ndarray) or scenes.dtype != np.uint8 or scenes.shape != (count, 3 * side**2):
-        raise DataError(f"{path} does not hold these scenes. Delete it, and it is made again.")
-    return scenes
 
 
 class _Canvas:
@@ -181,16 +153,13 @@ def _portrait(canvas: _Canvas, f: SceneFactors) -> None:
     x, y = canvas.x, canvas.y
     east, north, size = 0.5 * (f.across - 0.5), 0.1 + 0.25 * (f.up - 0.5), 0.42 + 0.16 * f.size
     wide, tall = size * (0.72 + 0.2 * f.shape), size
-    lean = 0.7 * (f.tilt - 0.5)
-    right, over = np.cos(lean) * (x - east) + np.sin(lean) * (y - north), np.cos(lean) * (y - north) - np.sin(
-        lean
-    ) * (x - east)
-    u, v = right / wide, over / tall
-    turn = 0.5 * (f.turn - 0.5)
-    light = 0.62 + 0.48 * f.day
+    cosine, sine = np.cos(0.7 * (f.tilt - 0.5)), np.sin(0.7 * (f.tilt - 0.5))
+    u = (cosine * (x - east) + sine * (y - north)) / wide
+    v = (cosine * (y - north) - sine * (x - east)) / tall
+    turn, light = 0.5 * (f.turn - 0.5), 0.62 + 0.48 * f.day
 
     def ellipse(u0: Array | float, v0: Array | float, a: Array | float, b: Array | float) -> Array:
-        """Distance to the edge of an ellipse in the head's own coordinates, with half-axes in units of its own."""
+        """Distance to the edge of an ellipse, whose centre and half-axes are in units of the head's own."""
         r = np.sqrt(((u - u0) / a) ** 2 + ((v - v0) / b) ** 2)
         return (r - 1.0) * np.minimum(a * wide, b * tall)
 
@@ -230,17 +199,14 @@ def _portrait(canvas: _Canvas, f: SceneFactors) -> None:
     cap = np.maximum(ellipse(0.0, 0.05, 1.10, 1.10), fringe)
     canvas.paint(hair, ((f.style == HAIR.index("short")) | long) * canvas.cover(cap))
     brim = np.maximum((np.abs(v - 0.48) - 0.09) * tall, (np.abs(u) - 1.45) * wide)
-    canvas.paint(
-        0.8 * cloth * light, hat * np.maximum(canvas.cover(np.maximum(cap, (0.48 - v) * tall)), canvas.cover(brim))
-    )
+    crown = np.maximum(cap, (0.48 - v) * tall)
+    canvas.paint(0.8 * cloth * light, hat * canvas.cover(np.minimum(crown, brim)))
 
 
-def _colour(rgb: tuple[float, float, float] | Array) -> Array:
-    return np.asarray(rgb, dtype=np.float64).reshape(1, 3, 1, 1) if isinstance(rgb, tuple) else rgb
-
-
-def _mix(
-    first: tuple[float, float, float] | Array, second: tuple[float, float, float] | Array, share: Array
-) -> Array:
+def _mix(first: Colour | Array, second: Colour | Array, share: Array) -> Array:
     """From one colour to another."""
     return _colour(first) + share * (_colour(second) - _colour(first))
+
+
+def _colour(rgb: Colour | Array) -> Array:
+    return np.asarray(rgb, dtype=np.float64).reshape(1, 3, 1, 1) if isinstance(rgb, tuple) else rgb

@@ -59,7 +59,7 @@ class ImageAutoencoders(Autoencoders):
 
     @abstractmethod
     def load(self, scratch: Path, progress: Progress = lambda done, total: None) -> Any:
-        """All images as rows of bytes, from a file in the folder `scratch` that is made at the first call."""
+        """All images as rows of bytes; what takes long to make may be kept in the folder `scratch`."""
 
     @abstractmethod
     def digest(self) -> str:
@@ -109,6 +109,7 @@ class ImageAutoencoders(Autoencoders):
         images = self.load(scratch, progress)
         path = self._reference(scratch)
         if not path.exists():
+            scratch.mkdir(parents=True, exist_ok=True)
             some = np.sort(self.stream().permutation(len(images))[: self.images])
 
             def batches() -> Iterator[Any]:

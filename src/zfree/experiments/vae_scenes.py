@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ from zfree.experiments.base import Key, Progress, Record
 from zfree.experiments.paper import VAE_CELEBA
 from zfree.experiments.records import Pattern, number
 from zfree.experiments.report import Finding
-from zfree.experiments.scenes import SceneFactors, load_scenes, render_scenes, scene_digest
+from zfree.experiments.scenes import SceneFactors, render_scenes, scene_digest
 from zfree.experiments.vae_images import BATCH, ImageAutoencoders
 
 FALL = 2.0
@@ -32,10 +33,12 @@ class VaeScenes(ImageAutoencoders):
     ----------
     scenes : int
         That are rendered for the training.
+    every : int
+        Iterations from one point of the curve to the next.
     """
 
     diffusion: str = ", ".join(PAPERS)
-    iterations: int = 10_000
+    iterations: int = 6_000
     images: int = 2_000
     width: int = 12
     batch_size: int = 32
@@ -43,11 +46,12 @@ class VaeScenes(ImageAutoencoders):
     side: int = 32
     features: str = "wavelets"
     scenes: int = 20_000
+    every: int = 1_000
 
     name = "vae-scenes"
     title = "Implicit autoencoders on rendered scenes, in place of CelebA"
     place = "Appendix, the path of the table of the Fréchet distances; not its images"
-    small: ClassVar[dict[str, Any]] = {"iterations": 200, "images": 200, "width": 4, "scenes": 1_000}
+    small: ClassVar[dict[str, Any]] = {"iterations": 200, "images": 200, "width": 4, "scenes": 1_000, "every": 20}
 
     def label(self) -> str:
         return "rendered scenes, not CelebA"
@@ -58,10 +62,13 @@ class VaeScenes(ImageAutoencoders):
         return self.scenes
 
     def load(self, scratch: Path, progress: Progress = lambda done, total: None) -> Any:
-        return load_scenes(self.scenes, scratch, side=self.side, seed=self.seed, progress=progress)
+        return _scenes(self.scenes, self.side, self.seed)
 
     def digest(self) -> str:
         return scene_digest(self.scenes, self.side, self.seed)
+
+    def training(self, key: Key, scratch: Path) -> dict[str, Any]:
+        return {**super().training(key, scratch), "monitor_every": self.every}
 
     def trial(self, key: Key, scratch: Path) -> Record:
         found = super().trial(key, scratch)
@@ -80,6 +87,9 @@ class VaeScenes(ImageAutoencoders):
     def record(self) -> Pattern:
         return {**super().record(), "anew": number, "blurred": number}
 
+    def memory(self) -> float:
+        return super().memory() + 3.0 * self.scenes * self.side**2
+
     def shown(self) -> str | None:
         return pack(render_scenes(SceneFactors.draw(GRID**2, self.seed), self.side) / 255.0)
 
@@ -92,7 +102,8 @@ class VaeScenes(ImageAutoencoders):
 
     def findings(self, found: dict[str, list[Record]]) -> list[Finding]:
         starts, ends = (
-            {name: float(np.mean([run["curve"][k][1] for run in runs])) for name, runs in found.items()} for k in (0, -1)
+            {name: float(np.mean([run["curve"][k][1] for run in runs])) for name, runs in found.items()}
+            for k in (0, -1)
         )
         told = "; ".join(f"{name} from {starts[name]:.1f} to {ends[name]:.1f}" for name in found)
         falls = all(starts[name] > FALL * ends[name] for name in found)
@@ -116,6 +127,11 @@ class VaeScenes(ImageAutoencoders):
         curves.set_yscale("log")
         curves.legend(frameon=False, fontsize="small")
         return drawn
+
+
+@lru_cache(maxsize=1)
+def _scenes(count: int, side: int, seed: int) -> NDArray[np.uint8]:
+    return render_scenes(SceneFactors.draw(count, seed), side)
 
 
 def _blur(rows: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
