@@ -34,7 +34,8 @@ def small(**changes):
 
 def record(first, last, **changes):
     curve = [[2000, first], [4000, last]]
-    return {"curve": curve, "samples": GREY, "count": 9, "source": "a", "anew": 20.0, "blurred": 70.0, **changes}
+    told = {"anew": 20.0, "blurred": 70.0, "half_square": 4.9, "off_centre": 0.25}
+    return {"curve": curve, "samples": GREY, "count": 9, "source": "a", **told, **changes}
 
 
 def test_from_the_seed_to_a_table_and_a_figure(tmp_path):
@@ -75,7 +76,9 @@ def test_a_training_that_was_stopped_ends_the_same(tmp_path, monkeypatch):
 
 
 def test_seeds_start_from_networks_of_their_own(tmp_path):
-    experiment = small(diffusion="I", seeds="2", iterations=1, learning_rate=1e-9)  # samples of the networks as they start
+    experiment = small(
+        diffusion="I", seeds="2", iterations=1, learning_rate=1e-9
+    )  # samples of the networks as they start
     report = run(experiment, tmp_path / "out", jobs=1, figures=False)
     assert {n.column for n in report.numbers} == {"I", "± I"}
     first, second = (json.loads(line) for line in (tmp_path / "out" / "trials.jsonl").read_text().splitlines())
@@ -110,6 +113,7 @@ def test_findings_say_what_fell_and_in_which_order():
 def test_the_page_says_how_far_scenes_are_from_scenes():
     remarks = " ".join(EXPERIMENTS["vae-scenes"]().report([((k, 0), record(9.0, 5.0)) for k in range(4)]).remarks)
     assert "anew are at 20.0, and blurred by a pixel at 70.0" in remarks
+    assert "half a mean square of 16 and a mean of norm 0. The encoder's z have I 4.9 and 0.25; sigmoid 4.9" in remarks
     assert fits(record(9.0, 5.0), EXPERIMENTS["vae-scenes"]().record())
 
 
@@ -121,6 +125,9 @@ def test_scenes_anew_are_near_and_blurred_ones_are_not(tmp_path):
     assert not (drawn[:, None] == experiment.load(tmp_path)[None, :50]).all(axis=2).any()
     found = experiment.trial((0, 0), tmp_path)
     assert 1.2 * found["anew"] < found["blurred"] < found["curve"][-1][1]
+    assert (
+        0 < found["off_centre"] ** 2 <= 2 * found["half_square"]
+    )  # the mean of squares is above the square of the mean
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,10 @@ class ImageAutoencoders(Autoencoders):
         """The paper's mean and deviation for a D at an iteration, if that was with these images."""
         return None, None
 
+    def after(self, est: ImplicitVAE, scratch: Path) -> Record:
+        """What else is found when a training has ended."""
+        return {}
+
     def findings(self, found: dict[str, list[Record]]) -> list[Finding]:
         """What the curves of all D say."""
         return []
@@ -146,6 +150,7 @@ class ImageAutoencoders(Autoencoders):
             "samples": pack(est.sample(GRID**2, random_state=self.seed)),
             "count": len(images),
             "source": self.digest(),
+            **self.after(est, scratch),
         }
 
     def distance(self, batches: Iterator[Any], scratch: Path) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from zfree.experiments.records import Pattern, number
 from zfree.experiments.report import Finding
 from zfree.experiments.scenes import SceneFactors, render_scenes, scene_digest
 from zfree.experiments.vae_images import BATCH, ImageAutoencoders
+
+if TYPE_CHECKING:
+    from zfree.neural import ImplicitVAE
 
 FALL = 2.0
 """By which the distance is to fall from the first point of a curve to the last."""
@@ -70,12 +73,14 @@ class VaeScenes(ImageAutoencoders):
     def training(self, key: Key, scratch: Path) -> dict[str, Any]:
         return {**super().training(key, scratch), "monitor_every": self.every}
 
-    def trial(self, key: Key, scratch: Path) -> Record:
-        found = super().trial(key, scratch)
+    def after(self, est: ImplicitVAE, scratch: Path) -> Record:
+        seen = np.concatenate(list(self._anew()))
+        z = est.score_check(seen, random_state=self.seed).z
         return {
-            **found,
             "anew": self.distance(self._anew(), scratch),
             "blurred": self.distance((_blur(rows, self.side) for rows in self._anew()), scratch),
+            "half_square": float(0.5 * (z**2).sum(axis=1).mean()),
+            "off_centre": float(np.linalg.norm(z.mean(axis=0))),
         }
 
     def _anew(self) -> Iterator[NDArray[np.uint8]]:
@@ -85,7 +90,7 @@ class VaeScenes(ImageAutoencoders):
             yield render_scenes(factors.part(slice(k, k + BATCH)), self.side)
 
     def record(self) -> Pattern:
-        return {**super().record(), "anew": number, "blurred": number}
+        return {**super().record(), **dict.fromkeys(("anew", "blurred", "half_square", "off_centre"), number)}
 
     def memory(self) -> float:
         return super().memory() + 3.0 * self.scenes * self.side**2
@@ -96,8 +101,13 @@ class VaeScenes(ImageAutoencoders):
     def remarks(self, found: dict[str, list[Record]]) -> list[str]:
         first = next(iter(found.values()))[0]
         kind = "" if self.features == "inception" else "This is no FID, and comparable with no number of the paper. "
+        latents = [
+            f"{name} {runs[0]['half_square']:.1f} and {runs[0]['off_centre']:.2f}" for name, runs in found.items()
+        ]
         return [
-            f"{kind}For scale: scenes rendered anew are at {first['anew']:.1f}, and blurred by a pixel at {first['blurred']:.1f}."
+            f"{kind}For scale: scenes rendered anew are at {first['anew']:.1f}, and blurred by a pixel at {first['blurred']:.1f}.",
+            "Samples are drawn from the prior, where z has half a mean square of "
+            f"{self.latent / 2:g} and a mean of norm 0. The encoder's z have {'; '.join(latents)}.",
         ]
 
     def findings(self, found: dict[str, list[Record]]) -> list[Finding]:
