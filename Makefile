@@ -10,7 +10,7 @@ SHARE_SETS ?= 20
 CASES ?=
 OUTPUT ?= zfree-results/efficiency.jsonl
 
-.PHONY: demo test lint format reproduce reproduce-vae publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
+.PHONY: demo test lint format reproduce reproduce-vae reproduce-scenes publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -52,7 +52,10 @@ reproduce-vae: $(VENV)/.dev  ## the autoencoders on MNIST (MNIST=mnist.npz or a 
 	$(VAE) --diffusion "0.25 + exp(-z^2)" --iterations 50000 --output reproduction/floor
 	$(VAE) --diffusion I --latent 32 --output reproduction/latent-32
 
-publish: reproduce  ## put the tables and figures of that run into the documentation (and of reproduce-vae, if it was run)
+reproduce-scenes: $(VENV)/.dev  ## the experiment on CelebA with rendered scenes in its place (half an hour; needs no data; resumes)
+	$(ONE_THREAD) $(BIN)/zfree reproduce vae-scenes --jobs 1 --output reproduction
+
+publish: reproduce  ## put the tables and figures of that run into the documentation (and of reproduce-vae and reproduce-scenes, if they were run)
 	mkdir -p docs/reproduction
 	for table in reproduction/*/table.md reproduction/*/vae-mnist/table.md; do \
 	  folder=$$(dirname $$table); name=$$(echo $${folder#reproduction/} | tr / -); \

@@ -169,7 +169,7 @@ def test_every_experiment_knows_its_own_records(name):
 def test_records_of_the_autoencoders():
     grid = pack(np.zeros((GRID**2, 64)))
     mnist = {
-        **dict.fromkeys(("nll", "standard_error", "effective_size", "half_square", "identity"), 1.5),
+        **dict.fromkeys(("nll", "standard_error", "effective_size", "half_square", "identity", "seconds"), 1.5),
         "method": "m",
         "source": "s",
         "curve": [[10, 1.0], [20, 2.0]],
@@ -177,7 +177,7 @@ def test_records_of_the_autoencoders():
         "density": [0.0] * 120,
         "mean_score": [None] * 120,
     }
-    celeba = {"curve": [[1, 2.0]], "samples": pack(np.zeros((GRID**2, 192))), "faces": 5, "folder": "ab"}
+    celeba = {"curve": [[1, 2.0]], "samples": pack(np.zeros((GRID**2, 192))), "count": 5, "source": "ab"}
     for name, record in (("vae-mnist", mnist), ("vae-celeba", celeba)):
         pattern = EXPERIMENTS[name]().record()
         assert fits(record, pattern)

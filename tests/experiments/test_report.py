@@ -61,6 +61,12 @@ def test_markdown_has_settings_tables_remarks_and_findings():
     assert "Note.\n\n- yes: it holds (1 < 2)\n- NO: it does not (2 > 1)\n" in text
 
 
+def test_a_bar_in_a_name_begins_no_cell():
+    text = Report([Number("K", "|x|", "exp(-|z|)", 1.0)], [], lambda: None).to_markdown("Title", "name")
+    assert r"|  | exp(-\|z\|) |" in text
+    assert r"| \|x\| | 1 |" in text
+
+
 def test_csv_keeps_all_digits():
     report = Report([Number("a, b", "φ₁", "median", 1 / 3, 0.3)], [], lambda: None)
     header, row = csv.reader(io.StringIO(report.to_csv()))

@@ -73,16 +73,16 @@ def test_a_training_that_was_stopped_ends_the_same(folder, tmp_path, monkeypatch
 
 def test_the_papers_numbers_stand_beside_its_own_settings(folder):
     experiment = EXPERIMENTS["vae-celeba"](data=str(folder))
-    record = {"curve": [[10_000.0, 99.0], [100_000.0, 60.0]], "samples": "", "faces": 202_599, "folder": "a"}
+    record = {"curve": [[10_000.0, 99.0], [100_000.0, 60.0]], "samples": "", "count": 202_599, "source": "a"}
     numbers = experiment.report([((0, 0), record), ((4, 0), record)]).numbers
     assert [n.paper for n in numbers] == [101.07, 64.10, None, None]
     for changes in ({"width": 8}, {"images": 200}, {"side": 32}):
         other = replace(experiment, **changes).report([((0, 0), record)]).numbers
         assert [n.paper for n in other] == [None, None]
-    fewer = experiment.report([((0, 0), {**record, "faces": 5})]).numbers
+    fewer = experiment.report([((0, 0), {**record, "count": 5})]).numbers
     assert [n.paper for n in fewer] == [None, None]
     with pytest.raises(DataError, match="changed between trainings"):
-        experiment.report([((0, 0), record), ((1, 0), {**record, "folder": "b"})])
+        experiment.report([((0, 0), record), ((1, 0), {**record, "source": "b"})])
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from zfree.experiments.robustness_gaussian_simplex import RobustnessGaussianSimp
 from zfree.experiments.runner import run
 from zfree.experiments.vae_celeba import VaeCeleba
 from zfree.experiments.vae_mnist import VaeMnist
+from zfree.experiments.vae_scenes import VaeScenes
 
 EXPERIMENTS: dict[str, type[Experiment]] = {
     experiment.name: experiment
@@ -36,6 +37,7 @@ EXPERIMENTS: dict[str, type[Experiment]] = {
         RecoverMLE,
         VaeMnist,
         VaeCeleba,
+        VaeScenes,
     )
 }
 """By name, in the order of the paper."""

@@ -59,7 +59,7 @@ class Report:
         """The page of the experiment."""
         parts = [f"# {title}", f"`{settings}`"]
         for name, (header, *rows) in self.tables().items():
-            lines = ["| " + " | ".join(cells) + " |" for cells in (header, ["---"] * len(header), *rows)]
+            lines = [_line(cells) for cells in (header, ["---"] * len(header), *rows)]
             parts.append(f"**{name}**\n\n" + "\n".join(lines))
         parts += [*self.remarks]
         if self.findings:
@@ -104,6 +104,11 @@ def _layout(numbers: Sequence[Number]) -> list[list[str]]:
                 cells += [short(n.paper, n.digits), short(n.ratio)] if n else ["", ""]
         rows.append(cells)
     return [header, *rows]
+
+
+def _line(cells: Sequence[str]) -> str:
+    """Of a table in Markdown, where a bar in a name such as exp(-|z|) would begin another cell."""
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
 def _unique(numbers: Sequence[Number], field: str) -> list[str]:

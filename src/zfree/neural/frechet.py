@@ -21,6 +21,7 @@ from zfree.arrays import Array
 from zfree.errors import DataError, MissingDependencyError
 from zfree.files import write_beside
 from zfree.neural.pixels import as_pixels
+from zfree.neural.wavelets import wavelet_features
 
 Features = Callable[[Tensor], Tensor]
 """Images (N, 3, height, width) with intensities in [0, 1] to features (N, k)."""
@@ -165,5 +166,6 @@ def block_features(images: Tensor) -> Tensor:
 FEATURES: dict[str, Callable[[str], Features]] = {
     "inception": inception_features,
     "blocks": lambda device: block_features,
+    "wavelets": lambda device: wavelet_features,
 }
 """Where features come from, by name and device."""
