@@ -134,7 +134,9 @@ def _log_minus_psi(a: Array) -> tuple[Array, Array]:
     return np.where(large, series, np.log(a) - psi(a)), np.where(large, slope, u - polygamma(1, a))
 
 
-def monte_carlo_mle(model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLike) -> Array:
+def monte_carlo_mle(
+    model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLike, expected: ArrayLike | None = None
+) -> Array:
     r"""Maximum likelihood of an exponential family from draws at a nearby θ₀ (Geyer and Thompson 1992).
 
     The likelihood ratio :math:`\log Z(\theta) - \log Z(\theta_0) = \log E_{\theta_0} e^{(\theta-\theta_0)^\top t(x)}` is replaced
@@ -148,6 +150,9 @@ def monte_carlo_mle(model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLi
         From the model at `theta`; many more rows than `X`.
     theta : array_like of shape (n_parameters,)
         θ₀, in the model's own parameters.
+    expected : array_like of shape (n_parameters,), optional
+        E t(x) at `theta`, where it is known better than from `draws`. Then :math:`E_\theta t` is the weighted mean of `draws` minus their plain
+        mean plus this, which cancels the error of the draws at θ₀: near there, all of it.
     """
     check_model(model)
     start = real_array(theta, "theta")
@@ -159,7 +164,10 @@ def monte_carlo_mle(model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLi
         raise SpecificationError(
             f"the statistic of {model.names[int(np.argmin(spread))]} is the same at all {len(pool)} draws: draw more."
         )
-    t, seen = (pool - centre) / spread, (seen - centre) / spread
+    at_theta = centre if expected is None else real_array(expected, "expected")
+    if at_theta.shape != start.shape or not np.isfinite(at_theta).all():
+        raise SpecificationError(f"expected must be {model.n_parameters} finite numbers, got {shown(expected)}.")
+    t, seen = (pool - centre) / spread, (seen - at_theta) / spread
     delta = np.zeros(t.shape[1])  # θ − θ₀ in units of 1/spread
     for _ in range(STEPS):
         log_weight = t @ delta

@@ -109,7 +109,7 @@ class Experiment(ABC):
                 value = _frozen(json.loads(text, parse_constant=_no_constant))
             except (ValueError, RecursionError) as error:
                 raise SpecificationError(
-                    f"{field}={text[:100]} is not a number or a list in JSON, such as {field}={json.dumps(getattr(self, field))}."
+                    f"{field}={text[:100]} is not a number or a list in JSON, such as {field}={_example(getattr(self, field))}."
                 ) from error
             changed[field] = like(known[field], value)
         return replace(self, **changed)
@@ -125,6 +125,8 @@ class Experiment(ABC):
 def like(field: Field[Any], value: Any) -> Any:
     """A value of the kind of the default; refused if it is text for a number, a number for a list, no trials at all."""
     default = field.default
+    if default is None and value is None:
+        return None  # left open: the experiment has a value of its own
     if isinstance(default, str):
         right, kind = isinstance(value, str), "text"
     elif isinstance(default, tuple) and isinstance(default[0], int):
@@ -150,11 +152,15 @@ def like(field: Field[Any], value: Any) -> Any:
         right, kind = _is_number(value), f"a number {RANGE}"
     if not right:
         raise SpecificationError(
-            f"{field.name} must be {kind}, such as {json.dumps(default)}; got {json.dumps(value, default=str)[:200]}."
+            f"{field.name} must be {kind}, such as {_example(default)}; got {json.dumps(value, default=str)[:200]}."
         )
     if isinstance(default, float) and _is_number(value):
         return float(value)
     return tuple(map(float, value)) if isinstance(default, tuple) and isinstance(default[0], float) else value
+
+
+def _example(value: Any) -> str:
+    return "0.5" if value is None else json.dumps(value)
 
 
 def _is_number(value: Any) -> bool:

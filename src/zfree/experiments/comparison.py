@@ -37,8 +37,6 @@ class Comparison(Experiment):
     candidates: ClassVar[tuple[str, ...]]
     """The paper's rows."""
     printed: ClassVar[ErrorTable]
-    remarks: ClassVar[tuple[str, ...]] = ()
-    """Words that belong to the tables."""
     small: ClassVar[dict[str, Any]] = {"trials": 10}
 
     @abstractmethod
@@ -48,6 +46,10 @@ class Comparison(Experiment):
     @abstractmethod
     def findings(self, medians: dict[str, dict[str, float]]) -> list[Finding]:
         """What the paper says at its own sample size, held against block → contender → median."""
+
+    def remarks(self) -> tuple[str, ...]:
+        """Words that belong to the tables."""
+        return ()
 
     @property
     def contenders(self) -> tuple[str, ...]:
@@ -85,7 +87,7 @@ class Comparison(Experiment):
         }
         against_paper = self.findings(medians[PRINTED_AT]) if self.like_the_paper and PRINTED_AT in self.sizes else []
         findings = [*against_paper, *(self._gain(block, medians) for block in blocks)]
-        return Report(numbers, findings, lambda: self._figure(errors, blocks), self.remarks)
+        return Report(numbers, findings, lambda: self._figure(errors, blocks), self.remarks())
 
     def check(self) -> None:
         self.setting()

@@ -32,8 +32,9 @@ class Exponent(Experiment):
     trials: int = 50
     size: int = 800
     dimension: int = 10
-    mean: float | tuple[float, ...] = 0.1
-    precision: float | tuple[float, ...] = 100.0
+    truth: str = "adopted"
+    mean: float | tuple[float, ...] | None = None
+    precision: float | tuple[float, ...] | None = None
 
     name = "exponent"
     title = "The exponent of the power barrier"
@@ -42,7 +43,9 @@ class Exponent(Experiment):
     stated: ClassVar[tuple[str, ...]] = ("size", "dimension")
 
     def setting(self) -> GaussianSetting:
-        return GaussianOrthant(dimension=self.dimension, mean=self.mean, precision=self.precision).setting()
+        return GaussianOrthant(
+            dimension=self.dimension, truth=self.truth, mean=self.mean, precision=self.precision
+        ).setting()
 
     def check(self) -> None:
         self.setting()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from zfree.domains import Orthant
 from zfree.experiments.gaussian import GaussianComparison
 from zfree.experiments.paper import ORTHANT
+from zfree.experiments.truths import ORTHANT as TRUTHS
 
 
 @dataclass(frozen=True)
@@ -16,13 +17,12 @@ class GaussianOrthant(GaussianComparison):
     The paper does not print its truth: K = 100 I and μ = 0.1 give errors of K close to its table.
     """
 
-    mean: float | tuple[float, ...] = 0.1
-
     name = "gaussian-orthant"
     title = "Truncated Gaussian on the positive orthant"
     place = "Appendix, table and figure of R₊¹⁰"
     candidates = ("φ₁", "φ₂", "φ₃", "h₁", "h₂")
     printed = ORTHANT
+    truths = TRUTHS
 
     def domain(self) -> Orthant:
         return Orthant(self.dimension)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from zfree.domains import SolidSimplex
 from zfree.experiments.gaussian import GaussianComparison
 from zfree.experiments.paper import SOLID_SIMPLEX
+from zfree.experiments.truths import SOLID_SIMPLEX as TRUTHS
 
 
 @dataclass(frozen=True)
@@ -17,13 +18,12 @@ class GaussianSimplex(GaussianComparison):
     vanish where Σx = 1, so its error is a bias that depends on the truth more than the others do.
     """
 
-    mean: float | tuple[float, ...] = 1 / 11
-
     name = "gaussian-simplex"
     title = "Truncated Gaussian on the solid simplex"
     place = "Section 5.1 and appendix, table and figure of S¹⁰"
     candidates = ("φ₁", "φ₂", "φ₃", "truncated SM", "h₁")
     printed = SOLID_SIMPLEX
+    truths = TRUTHS
     apart = ("h₁",)
 
     def domain(self) -> SolidSimplex:

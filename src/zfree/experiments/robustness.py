@@ -41,11 +41,11 @@ class Robustness(Experiment):
     stated: ClassVar[tuple[str, ...]] = ("size", "dimension")
 
     @abstractmethod
-    def truth(self, rng: np.random.Generator) -> Setting:
+    def truth_of(self, rng: np.random.Generator) -> Setting:
         """A random truth."""
 
     def check(self) -> None:
-        self.truth(self.stream(0))
+        self.truth_of(self.stream(0))
 
     def plan(self) -> list[Key]:
         return [(truth, trial) for truth in range(self.truths) for trial in range(self.trials)]
@@ -153,4 +153,4 @@ def win_rates(medians: Array) -> Array:
 
 @lru_cache(maxsize=4)
 def _truth(experiment: Robustness, number: int) -> Setting:
-    return experiment.truth(experiment.stream(number))
+    return experiment.truth_of(experiment.stream(number))

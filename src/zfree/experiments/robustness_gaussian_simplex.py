@@ -8,6 +8,7 @@ from typing import ClassVar
 from zfree.domains import SolidSimplex
 from zfree.experiments.paper import ROBUSTNESS_SOLID_SIMPLEX
 from zfree.experiments.robustness_gaussian import GaussianRobustness
+from zfree.experiments.truths import ROBUSTNESS_SOLID_SIMPLEX as TRUTHS
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class RobustnessGaussianSimplex(GaussianRobustness):
     place = "Appendix, robustness table of S¹⁰"
     candidates = ("φ₁", "φ₂", "φ₃", "truncated SM", "h₁")
     printed = ROBUSTNESS_SOLID_SIMPLEX
+    recipes = TRUTHS
     champions: ClassVar[dict[str, tuple[str, float]]] = {"μ": ("φ₁", 0.9), "K": ("φ₁", 0.9)}
 
     def domain(self) -> SolidSimplex:
