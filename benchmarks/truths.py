@@ -80,15 +80,15 @@ class Table:
         return ("K" in self.printed and not found.ordered, found.rms)
 
     def medians(self, recipe: GaussianRecipe | DirichletRecipe, seed: int | None, effort: int) -> Medians:
-        """Our medians: of the seeded truth over 20·effort trials, or over 20·effort truths of 7 trials each."""
+        """Our medians: of the seeded truth over 20·effort trials, or over 12·effort truths of 5 trials each."""
         blocks = list(self.printed)
         names = list(self.printed[blocks[0]])
         if seed is not None:
             found = self._errors(self.draw(recipe, np.random.default_rng(seed)), names, 20 * effort, [effort, seed])
             return {b: dict(zip(names, np.median(found[b], axis=0).tolist(), strict=True)) for b in blocks}
         truths = [
-            self._errors(self.draw(recipe, np.random.default_rng([effort, k])), names, 7, [effort, k, 1])
-            for k in range(20 * effort)
+            self._errors(self.draw(recipe, np.random.default_rng([effort, k])), names, 5, [effort, k, 1])
+            for k in range(12 * effort)
         ]
         medians = {b: np.median([np.median(t[b], axis=0) for t in truths], axis=0) for b in blocks}
         return {b: dict(zip(names, medians[b].tolist(), strict=True)) for b in blocks}
@@ -162,8 +162,8 @@ TABLES = (
         "robustness-gaussian-simplex",
         paper.ROBUSTNESS_SOLID_SIMPLEX,
         2,
-        crossed([Gram(10, 10), Gram(10, 5), Gram(5, 10), Diagonal(50, 250)], [(0.0, 0.1), (0.0, 0.15), (0.0, 0.2)])
-        + crossed([Coupled(100, 200, 0.5)], [(0.05, 0.2), (0.0, 0.2)]),
+        crossed([Gram(12, 1), Gram(12, 3), Coupled(100, 200, 0.5)], [(0.1, 0.1), (0.05, 0.15), (0.05, 0.2)])
+        + crossed([Gram(10, 10), Gram(10, 5), Gram(5, 10), Diagonal(50, 250)], [(0.0, 0.1), (0.0, 0.2)]),
         gaussian(SolidSimplex(D)),
         apart=("h₁",),
     ),

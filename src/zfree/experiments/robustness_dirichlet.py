@@ -34,8 +34,14 @@ class RobustnessDirichlet(Robustness):
     def memory(self) -> float:
         return separable_memory(self.dimension, self.size)
 
-    def truth_of(self, rng: np.random.Generator) -> DirichletSetting:
-        recipe = chosen(TRUTHS, self.truth)
+    def recipe(self) -> DirichletRecipe:
+        """How a truth is drawn."""
         if self.alphas is not None:
-            recipe = DirichletRecipe("uniform", *as_range(self.alphas, "alphas", positive=True))
-        return DirichletSetting(recipe.draw(self.dimension, rng))
+            return DirichletRecipe("uniform", *as_range(self.alphas, "alphas", positive=True))
+        return chosen(TRUTHS, self.truth)
+
+    def remarks(self) -> tuple[str, ...]:
+        return (f"The truths: {self.recipe()}.", *super().remarks())
+
+    def truth_of(self, rng: np.random.Generator) -> DirichletSetting:
+        return DirichletSetting(self.recipe().draw(self.dimension, rng))

@@ -30,7 +30,6 @@ class GaussianRobustness(Robustness):
     means: tuple[float, float] | None = None
 
     recipes: ClassVar[Mapping[str, GaussianRecipe]]
-    apart: ClassVar[tuple[str, ...]] = ()
 
     def memory(self) -> float:
         return gaussian_memory(self.dimension, self.size)

@@ -125,7 +125,7 @@ class Seeded:
 
 
 SOLID_SIMPLEX: Mapping[str, Seeded] = {
-    "adopted": Seeded(GaussianRecipe(Gram(5.0, 10.0), 0.0, 0.15), 0),
+    "adopted": Seeded(GaussianRecipe(Diagonal(100.0, 100.0), 0.0, 0.1), 2),
     "plain": Seeded(GaussianRecipe(Diagonal(100.0, 100.0), 1 / 11, 1 / 11), 0),
 }
 ORTHANT: Mapping[str, Seeded] = {
