@@ -125,7 +125,7 @@ class Seeded:
 
 
 SOLID_SIMPLEX: Mapping[str, Seeded] = {
-    "adopted": Seeded(GaussianRecipe(Diagonal(100.0, 100.0), 0.0, 0.1), 2),
+    "adopted": Seeded(GaussianRecipe(Diagonal(100.0, 100.0), 0.0, 0.1), 7),
     "plain": Seeded(GaussianRecipe(Diagonal(100.0, 100.0), 1 / 11, 1 / 11), 0),
 }
 ORTHANT: Mapping[str, Seeded] = {
@@ -142,11 +142,11 @@ ROBUSTNESS_SOLID_SIMPLEX: Mapping[str, GaussianRecipe] = {
     "plain": GaussianRecipe(Coupled(100.0, 200.0, 0.5), 0.05, 0.2),
 }
 ROBUSTNESS_ORTHANT: Mapping[str, GaussianRecipe] = {
-    "adopted": GaussianRecipe(Gram(7.0, 1.0), 0.0, 0.2),
+    "adopted": GaussianRecipe(Gram(5.0, 2.0), 0.0, 0.15),
     "plain": GaussianRecipe(Coupled(30.0, 110.0, 0.5), 0.0, 0.2),
 }
 ROBUSTNESS_DIRICHLET: Mapping[str, DirichletRecipe] = {
-    "adopted": DirichletRecipe("uniform", 0.5, 5.0),
+    "adopted": DirichletRecipe("uniform", 0.3, 5.0),
     "plain": DirichletRecipe("uniform", 0.5, 5.0),
 }
 
