@@ -166,6 +166,8 @@ def test_an_adopted_truth_is_one_that_the_search_tries():
         truth = EXPERIMENTS[name].truths["adopted"]
         assert truth.recipe in tried[name]
         assert truth.seed < next(t.seeds for t in search.TABLES if t.name == name)
+    integers = next(recipe for recipe in tried["dirichlet"] if recipe.kind == "integers")
+    assert np.array_equal(EXPERIMENTS["dirichlet"]().concentrations, integers.draw(10, np.random.default_rng(50)))
     for name in [*RANDOM, "robustness-dirichlet"]:
         assert EXPERIMENTS[name]().recipe() in tried[name]
 
