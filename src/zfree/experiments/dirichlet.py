@@ -19,9 +19,9 @@ from zfree.experiments.truths import chosen
 class DirichletSimplex(Comparison):
     """α of a Dirichlet distribution (appendix, "Dirichlet Model").
 
-    The paper does not print its truth. With the adopted one, integers from 1 to 10, five of the six medians are within a factor 2 of its
-    table. Which part comes last matters for the baselines only, because their weights do not treat the part that the chart drops like
-    the others. `alpha`, if given, replaces the truth that goes by a name.
+    The paper does not print its truth: a permutation of 1, …, 10 gives errors close to its table, and its ranking of the candidates. Which part
+    comes last matters for the baselines only, because their weights do not treat the part that the chart drops like the others; with a
+    last part of concentration 3 the error of h₁ is nearest to the paper's. `alpha`, if given, replaces the truth that goes by a name.
     """
 
     truth: str = "adopted"
@@ -42,7 +42,10 @@ class DirichletSimplex(Comparison):
     @property
     def concentrations(self) -> tuple[float, ...]:
         """α."""
-        return chosen(DIRICHLET_TRUTHS, self.truth) if self.alpha is None else self.alpha
+        alpha = chosen(DIRICHLET_TRUTHS, self.truth) if self.alpha is None else self.alpha
+        if len(alpha) < 2 or not all(a > 0 for a in alpha):
+            raise SpecificationError(f"alpha must be at least two positive numbers, got {list(alpha)}.")
+        return alpha
 
     @property
     def like_the_paper(self) -> bool:
@@ -71,6 +74,4 @@ class DirichletSimplex(Comparison):
         ]
 
     def check(self) -> None:
-        alpha = self.concentrations
-        if len(alpha) < 2 or not all(a > 0 for a in alpha):
-            raise SpecificationError(f"alpha must be at least two positive numbers, got {list(alpha)}.")
+        self.setting()

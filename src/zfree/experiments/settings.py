@@ -196,7 +196,7 @@ def as_precision(value: Any, d: int) -> Array:
 
 def as_range(value: Sequence[float], field: str, positive: bool = False) -> tuple[float, float]:
     """Two numbers, the smaller first."""
-    if not isinstance(value, Sequence) or len(value) != 2 or not value[0] < value[1] or (positive and not value[0] > 0):
+    if len(value) != 2 or not value[0] < value[1] or (positive and not value[0] > 0):
         kind = "two positive numbers" if positive else "two numbers"
         raise SpecificationError(f"{field} must be {kind}, the smaller first; got {_brief(value)}.")
     return value[0], value[1]
