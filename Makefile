@@ -8,9 +8,10 @@ SETS ?= 400
 ERROR_SETS ?= 200
 SHARE_SETS ?= 20
 CASES ?=
+TABLES ?=
 OUTPUT ?= zfree-results/efficiency.jsonl
 
-.PHONY: demo test lint format reproduce reproduce-vae reproduce-scenes publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
+.PHONY: demo test lint format reproduce reproduce-vae reproduce-scenes bench-readings search-truths publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -87,6 +88,12 @@ bench-small-samples: $(VENV)/.dev  ## coverage of the 95% intervals with 50 to 1
 
 bench-fit-check: $(VENV)/.dev  ## size, power and cost of the check of a fit (SETS=400; CASES= part of a name)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.fit_check $(SETS) $(CASES)
+
+search-truths: $(VENV)/.dev  ## recipes of truths scored by how near their errors are to the paper's tables (TABLES= names; resumes)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.truths $(TABLES)
+
+bench-readings: $(VENV)/.dev  ## the paper's Dirichlet baselines, understood in other ways
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.readings
 
 coverage: $(VENV)/.dev  ## coverage of the 95% intervals on 400 simulated data sets
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.coverage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ class Records:
     all is measured again.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        self.path, self.source = path, _source()
+    def __init__(self, path: Path | None, measuring: Sequence[str] = MEASURING) -> None:
+        self.path, self.source = path, _source(measuring)
         lines = path.read_text().splitlines() if path is not None and path.exists() else []
         self._kept = {json.dumps(line["key"]): line for line in map(json.loads, lines)}
 
@@ -39,9 +39,9 @@ class Records:
         return self._kept[name]["value"]
 
 
-def _source() -> str:
+def _source(measuring: Sequence[str]) -> str:
     digest = hashlib.sha256()
-    here = [Path(__file__).with_name(name) for name in MEASURING]
+    here = [Path(__file__).with_name(name) for name in measuring]
     for path in [*sorted(Path(zfree.__file__).parent.rglob("*.py")), *here]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

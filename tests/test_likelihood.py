@@ -69,6 +69,19 @@ def test_monte_carlo_likelihood_of_a_gaussian_is_the_inverse_covariance():
     assert np.allclose(model.matrix(theta), np.linalg.inv(np.cov(X.T, bias=True)), atol=0.02)
 
 
+def test_known_moments_take_the_place_of_draws():
+    """Of an exponential: with 2000 draws alone the estimate is off by their own error, with E x and Var x it is not."""
+    x, draws = RNG.exponential(0.5, (400, 1)), RNG.exponential(0.48, (2000, 1))
+    model, theta = ExponentialModel(["x1"]), np.array([1 / 0.48])
+    sign = float(np.sign(model.statistics(np.ones((1, 1)))[0, 0]))
+    alone = monte_carlo_mle(model, x, draws, theta)[0]
+    known = monte_carlo_mle(model, x, draws, theta, ([sign * 0.48], [[0.48**2]]))[0]
+    assert abs(known * x.mean() - 1) < 1e-3
+    assert abs(known * x.mean() - 1) < 0.1 * abs(alone * x.mean() - 1)
+    with pytest.raises(SpecificationError, match="moments must be the mean of 1 statistics and their covariance"):
+        monte_carlo_mle(model, x, draws, theta, ([0.48], [0.2]))
+
+
 def test_refusals():
     with pytest.raises(DataError, match="sum to one"):
         dirichlet_mle(np.array([[0.5, 0.6], [0.2, 0.8]]))

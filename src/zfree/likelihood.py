@@ -134,7 +134,13 @@ def _log_minus_psi(a: Array) -> tuple[Array, Array]:
     return np.where(large, series, np.log(a) - psi(a)), np.where(large, slope, u - polygamma(1, a))
 
 
-def monte_carlo_mle(model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLike) -> Array:
+def monte_carlo_mle(
+    model: Model,
+    X: ArrayLike,
+    draws: ArrayLike,
+    theta: ArrayLike,
+    moments: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Array:
     r"""Maximum likelihood of an exponential family from draws at a nearby θ₀ (Geyer and Thompson 1992).
 
     The likelihood ratio :math:`\log Z(\theta) - \log Z(\theta_0) = \log E_{\theta_0} e^{(\theta-\theta_0)^\top t(x)}` is replaced
@@ -148,6 +154,10 @@ def monte_carlo_mle(model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLi
         From the model at `theta`; many more rows than `X`.
     theta : array_like of shape (n_parameters,)
         θ₀, in the model's own parameters.
+    moments : tuple of array_like of shapes (n_parameters,) and (n_parameters, n_parameters), optional
+        Mean m and covariance C of t(x) at `theta`, where they are known better than from `draws`, whose own are m̂ and Ĉ. Then
+        :math:`(\theta-\theta_0)^\top (m - \hat m) + \tfrac12 (\theta-\theta_0)^\top (C - \hat C)(\theta-\theta_0)` is added to the log of the
+        mean, which cancels the error of the draws to second order in θ − θ₀.
     """
     check_model(model)
     start = real_array(theta, "theta")
@@ -160,14 +170,26 @@ def monte_carlo_mle(model: Model, X: ArrayLike, draws: ArrayLike, theta: ArrayLi
             f"the statistic of {model.names[int(np.argmin(spread))]} is the same at all {len(pool)} draws: draw more."
         )
     t, seen = (pool - centre) / spread, (seen - centre) / spread
+    shift, bend = np.zeros(t.shape[1]), np.zeros((t.shape[1], t.shape[1]))
+    if moments is not None:
+        mean, covariance = (real_array(m, "moments") for m in moments)
+        if (
+            mean.shape != start.shape
+            or covariance.shape != bend.shape
+            or not np.isfinite(covariance.sum() + mean.sum())
+        ):
+            raise SpecificationError(
+                f"moments must be the mean of {model.n_parameters} statistics and their covariance matrix, in finite numbers."
+            )
+        shift, bend = (mean - centre) / spread, covariance / np.outer(spread, spread) - t.T @ t / len(t)
     delta = np.zeros(t.shape[1])  # θ − θ₀ in units of 1/spread
     for _ in range(STEPS):
         log_weight = t @ delta
         weight = np.exp(log_weight - logsumexp(log_weight))
         mean = weight @ t
-        hessian = (t * weight[:, None]).T @ t - np.outer(mean, mean)
+        hessian = (t * weight[:, None]).T @ t - np.outer(mean, mean) + bend
         try:
-            step = np.linalg.solve(hessian, seen - mean)
+            step = np.linalg.solve(hessian, seen - mean - shift - bend @ delta)
         except np.linalg.LinAlgError:  # fewer draws than parameters
             break
         delta += step * min(1.0, 0.5 / np.abs(step).max())

@@ -110,7 +110,7 @@ def test_other_settings_are_refused_unless_fresh(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     assert not (tmp_path / "figure.png").exists()  # of the run that was thrown away
     assert config["seed"] == 1
-    assert config["alpha"] == list(SMALL.alpha)
+    assert config["truth"] == SMALL.truth
 
 
 def test_every_trial_has_its_own_stream():
@@ -137,5 +137,9 @@ def test_settings_are_checked():
         with pytest.raises(SpecificationError, match=message):
             SMALL.with_settings(settings)
     gaussian = EXPERIMENTS["gaussian-orthant"]()
-    assert gaussian.with_settings({"precision": "100"}) == gaussian  # 100 is 100.0
+    assert gaussian.with_settings({"precision": "100"}) == replace(gaussian, precision=100.0)  # 100 is 100.0
+    with pytest.raises(
+        SpecificationError, match=r"precision=k is not a number or a list in JSON, such as precision=0\.5"
+    ):
+        gaussian.with_settings({"precision": "k"})
     assert np.array_equal(gaussian.with_settings({"precision": "7"}).setting().precision, 7 * np.eye(10))

@@ -109,7 +109,7 @@ class Experiment(ABC):
                 value = _frozen(json.loads(text, parse_constant=_no_constant))
             except (ValueError, RecursionError) as error:
                 raise SpecificationError(
-                    f"{field}={text[:100]} is not a number or a list in JSON, such as {field}={json.dumps(getattr(self, field))}."
+                    f"{field}={text[:100]} is not a number or a list in JSON, such as {field}={_example(known[field])}."
                 ) from error
             changed[field] = like(known[field], value)
         return replace(self, **changed)
@@ -125,6 +125,9 @@ class Experiment(ABC):
 def like(field: Field[Any], value: Any) -> Any:
     """A value of the kind of the default; refused if it is text for a number, a number for a list, no trials at all."""
     default = field.default
+    if default is None and value is None:
+        return None  # left open: the experiment has a value of its own
+    listed = isinstance(default, tuple) or (default is None and str(field.type).startswith("tuple"))
     if isinstance(default, str):
         right, kind = isinstance(value, str), "text"
     elif isinstance(default, tuple) and isinstance(default[0], int):
@@ -135,7 +138,7 @@ def like(field: Field[Any], value: Any) -> Any:
             and len(set(value)) == len(value)
         )
         kind = "a list of different positive whole numbers"
-    elif isinstance(default, tuple):
+    elif listed:
         right = isinstance(value, tuple) and len(value) > 0 and all(_is_number(v) for v in value)
         kind = f"a list of numbers {RANGE}"
     elif isinstance(default, int):
@@ -150,11 +153,18 @@ def like(field: Field[Any], value: Any) -> Any:
         right, kind = _is_number(value), f"a number {RANGE}"
     if not right:
         raise SpecificationError(
-            f"{field.name} must be {kind}, such as {json.dumps(default)}; got {json.dumps(value, default=str)[:200]}."
+            f"{field.name} must be {kind}, such as {_example(field)}; got {json.dumps(value, default=str)[:200]}."
         )
     if isinstance(default, float) and _is_number(value):
         return float(value)
-    return tuple(map(float, value)) if isinstance(default, tuple) and isinstance(default[0], float) else value
+    whole = isinstance(default, tuple) and isinstance(default[0], int)
+    return tuple(map(float, value)) if listed and not whole else value
+
+
+def _example(field: Field[Any]) -> str:
+    if field.default is None:
+        return "[0.5, 1.5]" if str(field.type).startswith("tuple") else "0.5"
+    return json.dumps(field.default)
 
 
 def _is_number(value: Any) -> bool:

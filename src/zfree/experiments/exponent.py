@@ -12,7 +12,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.experiments.base import Experiment, Key, Record
-from zfree.experiments.comparison import gather
+from zfree.experiments.comparison import gather, within_factor
 from zfree.experiments.gaussian_orthant import GaussianOrthant
 from zfree.experiments.paper import EXPONENT
 from zfree.experiments.records import Pattern, errors_of, number_or_none
@@ -32,8 +32,9 @@ class Exponent(Experiment):
     trials: int = 50
     size: int = 800
     dimension: int = 10
-    mean: float | tuple[float, ...] = 0.1
-    precision: float | tuple[float, ...] = 100.0
+    truth: str = "adopted"
+    mean: float | tuple[float, ...] | None = None
+    precision: float | tuple[float, ...] | None = None
 
     name = "exponent"
     title = "The exponent of the power barrier"
@@ -42,7 +43,9 @@ class Exponent(Experiment):
     stated: ClassVar[tuple[str, ...]] = ("size", "dimension")
 
     def setting(self) -> GaussianSetting:
-        return GaussianOrthant(dimension=self.dimension, mean=self.mean, precision=self.precision).setting()
+        return GaussianOrthant(
+            dimension=self.dimension, truth=self.truth, mean=self.mean, precision=self.precision
+        ).setting()
 
     def check(self) -> None:
         self.setting()
@@ -87,8 +90,18 @@ class Exponent(Experiment):
                     numbers += _quartiles(title, f"p = {short(p)}, {label}", errors, paper)
             for name in (BASELINE, AUTO):
                 numbers += _quartiles(title, name, flat[block, name])
-            findings.append(self._valley(block, np.median(sweep[block, GAMMAS[0.5]], axis=0)))
+            medians = np.median(sweep[block, GAMMAS[0.5]], axis=0)
+            findings.append(self._valley(block, medians))
+            findings += self._near(block, medians)
         return Report(numbers, findings, lambda: self._figure(sweep, flat, blocks))
+
+    def _near(self, block: str, medians: Array) -> list[Finding]:
+        """The medians that the paper's text names."""
+        if not self.like_the_paper:
+            return []
+        ours = {f"p = {short(p)}": float(m) for p, m in zip(self.exponents, medians, strict=True)}
+        printed = {f"p = {short(p)}": (0.0, m, 0.0) for p, m in EXPONENT[block].items() if p in self.exponents}
+        return [within_factor(ours, printed, f"the median error of {block}")] if printed else []
 
     def _valley(self, block: str, medians: Array) -> Finding:
         p = np.array(self.exponents)

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 
 from zfree.arrays import Array
 from zfree.experiments.base import Experiment, Key, Record
-from zfree.experiments.comparison import gather, within_factor
+from zfree.experiments.comparison import gather, same_order, within_factor
 from zfree.experiments.paper import RobustnessTable
 from zfree.experiments.records import Pattern, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
@@ -35,17 +35,19 @@ class Robustness(Experiment):
     printed: ClassVar[RobustnessTable]
     champions: ClassVar[dict[str, tuple[str, float]]]
     """Block → the paper's winner, and the win rate to expect of it."""
+    apart: ClassVar[tuple[str, ...]] = ()
+    """Rows whose errors are not held against the paper's, because they are biases."""
     extra: ClassVar[tuple[str, ...]] = (AUTO, COMBINED)
     blocks: ClassVar[tuple[str, ...]] = ("μ", "K")
     small: ClassVar[dict[str, Any]] = {"truths": 6, "trials": 5}
     stated: ClassVar[tuple[str, ...]] = ("size", "dimension")
 
     @abstractmethod
-    def truth(self, rng: np.random.Generator) -> Setting:
+    def truth_of(self, rng: np.random.Generator) -> Setting:
         """A random truth."""
 
     def check(self) -> None:
-        self.truth(self.stream(0))
+        self.truth_of(self.stream(0))
 
     def plan(self) -> list[Key]:
         return [(truth, trial) for truth in range(self.truths) for trial in range(self.trials)]
@@ -120,7 +122,8 @@ class Robustness(Experiment):
         if self.like_the_paper:
             medians = dict(zip(self.candidates, np.median(papers, axis=0), strict=True))
             printed = {name: (v[0], v[2], v[1]) for name, v in self.printed[block].items()}
-            found.append(within_factor(medians, printed, f"the median error of {block}"))
+            found.append(same_order(medians, printed, f"median error of {block}"))
+            found.append(within_factor(medians, printed, f"the median error of {block}", self.apart))
         field = table[:, : len(self.candidates) + 1]
         rate = float(win_rates(field)[-1])
         with np.errstate(invalid="ignore"):
@@ -153,4 +156,4 @@ def win_rates(medians: Array) -> Array:
 
 @lru_cache(maxsize=4)
 def _truth(experiment: Robustness, number: int) -> Setting:
-    return experiment.truth(experiment.stream(number))
+    return experiment.truth_of(experiment.stream(number))

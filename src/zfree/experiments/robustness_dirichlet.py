@@ -10,14 +10,17 @@ import numpy as np
 from zfree.experiments.paper import ROBUSTNESS_DIRICHLET
 from zfree.experiments.robustness import Robustness
 from zfree.experiments.settings import AUTO, COMBINED, MLE, DirichletSetting, as_range, separable_memory
+from zfree.experiments.truths import ROBUSTNESS_DIRICHLET as TRUTHS
+from zfree.experiments.truths import DirichletRecipe, chosen
 
 
 @dataclass(frozen=True)
 class RobustnessDirichlet(Robustness):
-    """Truths with α uniform in each part. The paper does not say how it drew its truths."""
+    """Random concentrations, by a recipe that goes by a name; `alphas`, if given, are the ends of a uniform distribution instead."""
 
     dimension: int = 10
-    alphas: tuple[float, float] = (0.5, 5.0)
+    truth: str = "adopted"
+    alphas: tuple[float, float] | None = None
 
     name = "robustness-dirichlet"
     title = "Robustness: Dirichlet distributions on the simplex"
@@ -31,5 +34,14 @@ class RobustnessDirichlet(Robustness):
     def memory(self) -> float:
         return separable_memory(self.dimension, self.size)
 
-    def truth(self, rng: np.random.Generator) -> DirichletSetting:
-        return DirichletSetting(rng.uniform(*as_range(self.alphas, "alphas", positive=True), self.dimension))
+    def recipe(self) -> DirichletRecipe:
+        """How a truth is drawn."""
+        if self.alphas is not None:
+            return DirichletRecipe("uniform", *as_range(self.alphas, "alphas", positive=True))
+        return chosen(TRUTHS, self.truth)
+
+    def remarks(self) -> tuple[str, ...]:
+        return (f"The truths: {self.recipe()}.", *super().remarks())
+
+    def truth_of(self, rng: np.random.Generator) -> DirichletSetting:
+        return DirichletSetting(self.recipe().draw(self.dimension, rng))

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from zfree.domains import Domain
-from zfree.errors import SpecificationError
 from zfree.experiments.robustness import Robustness
 from zfree.experiments.settings import GaussianSetting, as_precision, as_range, gaussian_memory
+from zfree.experiments.truths import Coupled, GaussianRecipe, chosen
 
 
 @dataclass(frozen=True)
 class GaussianRobustness(Robustness):
-    """Truths K = s (I + c A), with A a random symmetric matrix of norm one, and μ uniform in each coordinate.
+    """Random K and μ, by a recipe that goes by a name (:mod:`zfree.experiments.truths`).
 
-    The paper does not say how it drew its truths; with these ranges the errors of K are close to its tables.
+    `scales` or `coupling`, if given, make K = s (I + coupling A) with s uniform in `scales` and A a random symmetric matrix of norm one,
+    what is not given being as in the plain recipe; `means` are the ends of a uniform distribution of the means.
     """
 
     dimension: int = 10
-    scales: tuple[float, float] = (100.0, 200.0)
-    coupling: float = 0.5
-    means: tuple[float, float] = (0.05, 0.2)
+    truth: str = "adopted"
+    scales: tuple[float, float] | None = None
+    coupling: float | None = None
+    means: tuple[float, float] | None = None
+
+    recipes: ClassVar[Mapping[str, GaussianRecipe]]
 
     def memory(self) -> float:
         return gaussian_memory(self.dimension, self.size)
@@ -32,16 +38,22 @@ class GaussianRobustness(Robustness):
     def domain(self) -> Domain:
         """Where the Gaussians live."""
 
-    def truth(self, rng: np.random.Generator) -> GaussianSetting:
-        d = self.dimension
-        if not abs(self.coupling) < 1:
-            raise SpecificationError(
-                f"coupling must be between -1 and 1, got {self.coupling!r}: K would be indefinite."
-            )
-        A = rng.standard_normal((d, d))
-        A = A + A.T
-        K = rng.uniform(*as_range(self.scales, "scales", positive=True)) * (
-            np.eye(d) + self.coupling * A / np.linalg.norm(A, 2)
-        )
-        K = as_precision(0.5 * (K + K.T), d)
-        return GaussianSetting(self.domain(), rng.uniform(*as_range(self.means, "means"), d), K)
+    def recipe(self) -> GaussianRecipe:
+        """How a truth is drawn."""
+        recipe, plain = chosen(self.recipes, self.truth), self.recipes["plain"].precision
+        assert isinstance(plain, Coupled)
+        if self.scales is not None or self.coupling is not None:
+            ends = (plain.low, plain.high) if self.scales is None else as_range(self.scales, "scales", positive=True)
+            coupling = plain.coupling if self.coupling is None else self.coupling
+            recipe = replace(recipe, precision=Coupled(*ends, coupling))
+        if self.means is not None:
+            low, high = as_range(self.means, "means")
+            recipe = replace(recipe, low=low, high=high)
+        return recipe
+
+    def truth_of(self, rng: np.random.Generator) -> GaussianSetting:
+        mean, K = self.recipe().draw(self.dimension, rng)
+        return GaussianSetting(self.domain(), mean, as_precision(K, self.dimension))
+
+    def remarks(self) -> tuple[str, ...]:
+        return (f"The truths: {self.recipe()}.", *super().remarks())
