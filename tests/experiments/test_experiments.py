@@ -173,6 +173,29 @@ def test_findings_say_no():
     assert not any(f.holds for f in rate.report([((50, k), {"rates": r}) for k, r in enumerate(rates)]).findings)
 
 
+def test_what_the_text_says_of_every_size():
+    experiment = replace(EXPERIMENTS["dirichlet"](), sizes=(200, 800), trials=1)
+
+    def finding(*medians):
+        records = [
+            ((n, 0), {"errors": {name: {"α": m} for name in experiment.contenders}})
+            for n, m in zip(experiment.sizes, medians, strict=True)
+        ]
+        (found,) = [f for f in experiment.report(records).findings if "at every N the median error of α" in f.statement]
+        return found
+
+    assert finding(7.0, 8.5).holds
+    assert finding(7.0, 8.5).statement.endswith("with h₁ is between 6.8 and 8.6, as in the paper")
+    assert not finding(7.0, 8.7).holds
+    assert not finding(6.7, 8.5).holds
+    exponent = replace(EXPERIMENTS["exponent"](), exponents=(0.2, 0.5), trials=1)
+    sweep = {label: [{"μ": 1.0, "K": 2e5}, {"μ": 1.0, "K": 9e4}] for label in GAMMAS.values()}
+    record = {"sweep": sweep, "errors": {name: {"μ": 1.0, "K": 1.0} for name in ("h₁", "auto")}}
+    told = {f.statement: f.holds for f in exponent.report([((800, 0), record)]).findings}
+    assert told["the median error of K at p = 0.2 is above 1.00e5, as in the paper"]
+    assert not told["the median error of K at p = 0.5 is above 1.00e5, as in the paper"]
+
+
 def test_order_and_factor():
     printed = {"a": (0.0, 1.0, 0.0), "b": (0.0, 2.0, 0.0), "c": (0.0, 3.0, 0.0)}
     assert same_order({"a": 1.0, "b": 1.5, "c": 9.0, "auto": 0.1}, printed, "").holds

@@ -12,7 +12,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.experiments.base import Experiment, Key, Record
-from zfree.experiments.paper import IN_TEXT, ErrorTable
+from zfree.experiments.paper import IN_TEXT, MEDIANS_AT_EVERY_SIZE, ErrorTable
 from zfree.experiments.records import Pattern, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, COMBINED, MLE, Setting
@@ -86,7 +86,7 @@ class Comparison(Experiment):
             n: {b: {c: float(np.median(errors[b, n, c])) for c in self.contenders} for b in blocks} for n in self.sizes
         }
         against_paper = self.findings(medians[PRINTED_AT]) if self.like_the_paper and PRINTED_AT in self.sizes else []
-        findings = [*against_paper, *(self._gain(block, medians) for block in blocks)]
+        findings = [*against_paper, *self._ranges(medians), *(self._gain(block, medians) for block in blocks)]
         return Report(numbers, findings, lambda: self._figure(errors, blocks), self.remarks())
 
     def check(self) -> None:
@@ -104,6 +104,22 @@ class Comparison(Experiment):
             for column, statistic in STATISTICS.items()
         ]
         return numbers + failures(title, name, values)
+
+    def _ranges(self, medians: dict[int, dict[str, dict[str, float]]]) -> list[Finding]:
+        """Where the paper's text says that a median is at every sample size."""
+        found = []
+        for (block, name), ends in MEDIANS_AT_EVERY_SIZE.get(self.name, {}).items() if self.like_the_paper else ():
+            values = [medians[n][block][name] for n in sorted(self.sizes)]
+            found.append(
+                Finding(
+                    f"at every N the median error of {block} with {name} is {between(*ends)}, as in the paper",
+                    all(ends[0] <= value <= ends[1] for value in values),
+                    ", ".join(
+                        f"{short(value)} at N = {n}" for n, value in zip(sorted(self.sizes), values, strict=True)
+                    ),
+                )
+            )
+        return found
 
     def _gain(self, block: str, medians: dict[int, dict[str, dict[str, float]]]) -> Finding:
         """Whether auto is below all of the paper's candidates, at every sample size."""
@@ -167,6 +183,11 @@ def within_factor(
             ]
         ),
     )
+
+
+def between(low: float, high: float) -> str:
+    """A range in words."""
+    return f"between {short(low)} and {short(high)}" if np.isfinite(high) else f"above {short(low)}"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -12,9 +12,9 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.experiments.base import Experiment, Key, Record
-from zfree.experiments.comparison import gather, within_factor
+from zfree.experiments.comparison import between, gather, within_factor
 from zfree.experiments.gaussian_orthant import GaussianOrthant
-from zfree.experiments.paper import EXPONENT
+from zfree.experiments.paper import EXPONENT, EXPONENT_ABOVE
 from zfree.experiments.records import Pattern, errors_of, number_or_none
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, GaussianSetting, gaussian_memory
@@ -101,7 +101,13 @@ class Exponent(Experiment):
             return []
         ours = {f"p = {short(p)}": float(m) for p, m in zip(self.exponents, medians, strict=True)}
         printed = {f"p = {short(p)}": (0.0, m, 0.0) for p, m in EXPONENT[block].items() if p in self.exponents}
-        return [within_factor(ours, printed, f"the median error of {block}")] if printed else []
+        found = [within_factor(ours, printed, f"the median error of {block}")] if printed else []
+        for p, low in EXPONENT_ABOVE.get(block, {}).items():
+            at = f"p = {short(p)}"
+            if at in ours:
+                statement = f"the median error of {block} at {at} is {between(low, np.inf)}, as in the paper"
+                found.append(Finding(statement, ours[at] > low, short(ours[at])))
+        return found
 
     def _valley(self, block: str, medians: Array) -> Finding:
         p = np.array(self.exponents)
