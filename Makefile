@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 MNIST ?=
+SEEDS ?= 1
 SETS ?= 400
 ERROR_SETS ?= 200
 SHARE_SETS ?= 20
@@ -47,11 +48,12 @@ format: $(VENV)/.dev
 reproduce: $(VENV)/.dev  ## every experiment of the paper, into reproduction/ (resumes an interrupted run)
 	$(BIN)/zfree reproduce all --output reproduction
 
-VAE := $(ONE_THREAD) $(BIN)/zfree reproduce vae-mnist --data "$(MNIST)"
-reproduce-vae: $(VENV)/.dev  ## the autoencoders on MNIST (MNIST=mnist.npz or a folder of idx files; hours; resumes)
-	$(VAE) --diffusion "I, sigmoid, exp(-|z|), exp(-z^2)" --output reproduction
+VAE := $(ONE_THREAD) $(BIN)/zfree reproduce vae-mnist --data "$(MNIST)" --set seeds="$(SEEDS)"
+DIFFUSIONS := "I, sigmoid, exp(-|z|), exp(-z^2)"
+reproduce-vae: $(VENV)/.dev  ## the autoencoders on MNIST (MNIST=mnist.npz or a folder of idx files; SEEDS= trainings of each D; hours; resumes)
+	$(VAE) --diffusion $(DIFFUSIONS) --output reproduction
 	$(VAE) --diffusion "0.25 + exp(-z^2)" --iterations 50000 --output reproduction/floor
-	$(VAE) --diffusion I --latent 32 --output reproduction/latent-32
+	$(VAE) --diffusion $(DIFFUSIONS) --latent 32 --output reproduction/latent-32
 
 reproduce-scenes: $(VENV)/.dev  ## the experiment on CelebA with rendered scenes in its place (half an hour; needs no data; resumes)
 	$(ONE_THREAD) $(BIN)/zfree reproduce vae-scenes --jobs 1 --output reproduction

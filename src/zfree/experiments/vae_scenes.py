@@ -41,7 +41,7 @@ class VaeScenes(ImageAutoencoders):
     """
 
     diffusion: str = ", ".join(PAPERS)
-    iterations: int = 6_000
+    iterations: int = 12_000
     images: int = 2_000
     width: int = 12
     batch_size: int = 32
@@ -49,7 +49,7 @@ class VaeScenes(ImageAutoencoders):
     side: int = 32
     features: str = "wavelets"
     scenes: int = 20_000
-    every: int = 1_000
+    every: int = 2_000
 
     name = "vae-scenes"
     title = "Implicit autoencoders on rendered scenes, in place of CelebA"
