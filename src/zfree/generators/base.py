@@ -84,7 +84,7 @@ class Generator(ABC):
 
     @property
     def tempered(self) -> bool:
-        """Whether D and ∇·D grow no faster than some power of |x| far out; False also where that is not known."""
+        """Whether D and ∇·D grow no faster than some power of ‖x‖ far out; False also where that is not known."""
         return False
 
     def in_units(self, units: Units) -> Self:

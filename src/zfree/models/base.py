@@ -180,7 +180,7 @@ class Model(ABC):
 
     @property
     def rapidly_decreasing(self) -> bool:
-        """Whether, where it can be normalised, the density falls faster than every power of |x| and its statistics grow no faster than one.
+        """Whether, where it can be normalised, the density falls faster than every power of ‖x‖ and its statistics grow no faster than one.
 
         False also where that is not known; tails are then looked at (:mod:`zfree.inference.tails`).
         """
