@@ -78,13 +78,16 @@ def reported(archive, nll, **changes):
 
 
 def test_seeds_become_a_mean_and_a_deviation(archive):
-    report = reported(archive, {"I": [96.0, 96.2, 96.4], "sigmoid": [97.0]}, seeds="3, 1")
+    report = reported(archive, {"I": [96.03, 96.23, 96.43], "sigmoid": [97.0]}, seeds="3, 1")
     found = {(n.row, n.column): (n.ours, n.paper) for n in report.numbers}
-    assert found["I", "NLL"] == (pytest.approx(96.2), 96.17)
+    assert found["I", "NLL"] == (pytest.approx(96.23), 96.17)
     assert found["I", "± over seeds"] == (pytest.approx(0.2), 0.10)
     assert ("sigmoid", "± over seeds") not in found
-    assert "I 96.00, 96.20, 96.40; sigmoid 97.00" in report.remarks[1]
-    assert [cells[1] for cells in next(iter(report.tables().values()))[1:]] == ["96.2", "97"]
+    assert "I 96.03, 96.23, 96.43; sigmoid 97.00" in report.remarks[1]
+    assert [cells[1] for cells in next(iter(report.tables().values()))[1:]] == [
+        "96.23",
+        "97",
+    ]  # hundredths of a nat are shown
 
 
 def test_the_order_is_the_papers_up_to_two_standard_errors(archive):

@@ -26,7 +26,7 @@ BATCH = 100
 
 @dataclass(frozen=True)
 class ImageAutoencoders(Autoencoders):
-    """Distance of `images` samples from as many of the images, ten times during the training of each D.
+    """Distance of `images` samples from as many of the images, several times during the training of each D.
 
     On another number of threads numbers differ by rounding, and a training amplifies that.
 

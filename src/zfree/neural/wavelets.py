@@ -33,7 +33,7 @@ def wavelet_features(images: Tensor) -> Tensor:
     layer = [_modulus(colours, j) for j in range(SCALES)]  # (N, 3, angles, height, width)
     parts = [_means(colours, BLOCKS), *(_means(maps, BLOCKS) for maps in layer)]
     for j in range(SCALES):
-        parts += [_means(_modulus(layer[j][:, 0], finer), COARSE) for finer in range(j + 1, SCALES)]
+        parts += [_means(_modulus(layer[j][:, 0], coarser), COARSE) for coarser in range(j + 1, SCALES)]
     return torch.cat(parts, dim=1)
 
 
