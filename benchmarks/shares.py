@@ -53,7 +53,7 @@ def share(setting: Setting, generator: Generator, units: Units | None = None) ->
         inverse = np.linalg.inv(gamma)  # not symmetric for every field
         return setting.bound / setting.trace(inverse @ meat @ inverse.T)
 
-    return Share(reached(crossed), reached(moments.gamma))
+    return Share(reached(crossed), reached(moments.gamma.dense()))
 
 
 def share_of_fit(setting: Setting, fit) -> Share:

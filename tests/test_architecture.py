@@ -14,7 +14,7 @@ LAYERS = [
     {"arrays", "errors", "files", "threads"},
     {"conversion", "memory"},
     {"autodiff", "fields"},
-    {"curvatures", "roots"},
+    {"curvatures", "quadratic", "roots"},
     {"potentials"},
     {"domains"},
     {"generators", "models"},

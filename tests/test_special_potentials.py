@@ -55,9 +55,9 @@ class TestCorollary33:
         x, y = X.T
         o, z = np.ones(200), np.zeros(200)
         J = np.array([[-x, z], [-y, -x], [z, -y], [o, z], [z, o]])  # of −½x², −xy, −½y², x, y
-        assert np.allclose(scale * moments.gamma, np.einsum("rin,sin->rs", J, J) / 200, rtol=1e-12)
+        assert np.allclose(scale * moments.gamma.dense(), np.einsum("rin,sin->rs", J, J) / 200, rtol=1e-12)
         assert np.allclose(scale * moments.g, [-1.0, 0.0, -1.0, 0.0, 0.0], atol=1e-14)
-        theta = -np.linalg.solve(moments.gamma, moments.g)
+        theta = -np.linalg.solve(moments.gamma.dense(), moments.g)
         K = np.array([[theta[0], theta[1]], [theta[1], theta[2]]])
         assert np.allclose(np.linalg.inv(K), np.cov(X.T, bias=True), rtol=1e-9)
 

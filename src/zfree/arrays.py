@@ -21,6 +21,15 @@ def chunk_rows(doubles_per_row: int) -> int:
     return max(64, CHUNK_DOUBLES // max(1, doubles_per_row))
 
 
+BLOCK_DOUBLES = 2**16
+"""Doubles of a temporary that is written and read again at once (512 KB): it stays in the cache of a core."""
+
+
+def block_rows(doubles_per_row: int) -> int:
+    """How many rows a block inside a chunk holds so that its temporary does not exceed :data:`BLOCK_DOUBLES`."""
+    return max(64, BLOCK_DOUBLES // max(1, doubles_per_row))
+
+
 def row_chunks(n_rows: int, doubles_per_row: int) -> Iterator[slice]:
     """Slices that cover ``range(n_rows)``, each a chunk."""
     step = chunk_rows(doubles_per_row)

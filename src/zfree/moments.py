@@ -29,6 +29,7 @@ from zfree.domains import Domain, Units
 from zfree.errors import SpecificationError
 from zfree.generators import Generator, GeneratorValue
 from zfree.models import Model
+from zfree.quadratic import LowRank, Quadratic
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,24 +44,23 @@ class Moments:
         Σ w_i.
     log_scale : float
         Logarithm of the unit of the two sums.
-    gamma_sum, g_sum : ndarray
-        The sums, of shapes (r, r) and (r,).
-    symmetric : bool
-        Whether Γ is that of a quadratic; with test functions of another kind it is not.
+    gamma_sum : Quadratic
+        The sum of the Γ_i, in the structure that it has.
+    g_sum : ndarray
+        The sum of the g_i.
     """
 
     n: int
     weight: float
     log_scale: float
-    gamma_sum: Array
+    gamma_sum: Quadratic
     g_sum: Array
-    symmetric: bool = True
 
     @classmethod
     def zero(cls, n_parameters: int) -> Moments:
         """No rows."""
         r = n_parameters
-        return cls(0, 0.0, -np.inf, np.zeros((r, r)), np.zeros(r))
+        return cls(0, 0.0, -np.inf, LowRank(np.zeros((r, 0)), np.zeros(0)), np.zeros(r))
 
     def __add__(self, other: Moments) -> Moments:
         """Merge the sums of two sets of rows."""
@@ -74,15 +74,19 @@ class Moments:
             self.n + other.n,
             self.weight + other.weight,
             top,
-            mine * self.gamma_sum + theirs * other.gamma_sum,
+            self.gamma_sum.scaled(mine) + other.gamma_sum.scaled(theirs),
             mine * self.g_sum + theirs * other.g_sum,
-            self.symmetric and other.symmetric,
         )
 
     @property
-    def gamma(self) -> Array:
+    def symmetric(self) -> bool:
+        """Whether Γ is that of a quadratic; with test functions of another kind it is not."""
+        return self.gamma_sum.symmetric
+
+    @property
+    def gamma(self) -> Quadratic:
         """Γ_N in units of e^log_scale."""
-        return self.gamma_sum / self.weight
+        return self.gamma_sum.scaled(1.0 / self.weight)
 
     @property
     def g(self) -> Array:
@@ -154,13 +158,13 @@ class Rows:
 
     def moments(self) -> Moments:
         """The sums over these rows."""
-        weight, symmetric = self.row_weight, self.tests is self.model
+        weight = self.row_weight
         if self.short is not None:
             gamma, g = self.short.moments(weight)
         else:
-            products = self.model.gram if symmetric else partial(self.tests.cross_gram, model=self.model)
+            products = self.model.gram if self.tests is self.model else partial(self.tests.cross_gram, model=self.model)
             gamma, g = products(self.X, self.value.field, weight), self._g @ weight
-        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, g, symmetric)
+        return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, g)
 
     def products(self, thetas: Array) -> Array:
         """Γ_i θ_i = J D (Jᵀθ_i) in units of the row's own weight; θ_i for each row are laid out (r, N), one for all (r, 1)."""

@@ -256,7 +256,7 @@ def test_the_boundary_term_by_volume_surface_and_simulation():
     theta = np.concatenate([K[term.model.rows, term.model.cols], K @ mean])
     problem = Problem(term.model, zf.Barrier.log(scale="raw"), domain.hull, X)
     moments = problem.moments()
-    seen = np.exp(moments.log_scale) * (moments.gamma @ theta + moments.g)
+    seen = np.exp(moments.log_scale) * (moments.gamma.dense() @ theta + moments.g)
     spread = np.exp(moments.log_scale) * np.sqrt(np.diagonal(problem.influence_gram(theta, moments.log_scale))) / len(X)
     assert np.all(np.abs(seen - term.surface) < 4 * spread)
     assert np.abs(term.surface / spread).max() > 50  # the simulation would notice a wrong sign or factor

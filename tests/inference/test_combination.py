@@ -32,7 +32,7 @@ def test_full_weights_are_two_step_gmm():
     for g, m in zip(GENERATORS, s.moments, strict=True):
         problem = Problem(s.problem.model, g, s.problem.domain, P)
         rows.append(next(problem.rows()).influence(theta0, m.log_scale))
-        gammas.append(m.gamma)
+        gammas.append(m.gamma.dense())
         gs.append(m.g)
     psi, M, m = np.concatenate(rows), np.concatenate(gammas), np.concatenate(gs)
     omega = np.linalg.inv(psi @ psi.T / len(P))

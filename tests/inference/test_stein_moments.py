@@ -115,11 +115,11 @@ def test_the_sandwich_is_that_of_a_loop_over_rows(kind):
     problem, _ = _problem(kind, 60, weighted=True)
     est = zf.Dirichlet if kind == "dirichlet" else zf.Gamma
     result = est(problem.generator, standard_errors="sandwich").fit(problem.X, sample_weight=problem.weight).result_
-    G, S = np.zeros_like(result.moments.gamma), np.zeros_like(result.moments.gamma)
+    G, S = np.zeros_like(result.moments.gamma.dense()), np.zeros_like(result.moments.gamma.dense())
     for i in range(60):
         m = replace(problem, X=problem.X[i : i + 1], weight=np.ones(1)).moments()
-        psi = problem.weight[i] * (m.gamma @ result.theta + m.g)
-        G, S = G + problem.weight[i] * m.gamma, S + np.outer(psi, psi)
+        psi = problem.weight[i] * (m.gamma.dense() @ result.theta + m.g)
+        G, S = G + problem.weight[i] * m.gamma.dense(), S + np.outer(psi, psi)
     inverse = np.linalg.inv(G)
     expected = inverse @ S @ inverse.T
     size = np.sqrt(np.diagonal(expected))
@@ -266,8 +266,8 @@ def test_the_criterion_and_its_jackknife(kind):
     root = np.random.default_rng(0).standard_normal((r, r)) * np.abs(solution.theta) ** -1.0
     W = root.T @ root
     rows = [replace(problem, X=problem.X[i : i + 1]).moments() for i in range(100)]
-    psi = np.array([m.gamma @ solution.theta + m.g for m in rows])
-    a = psi @ np.linalg.inv(sum(m.gamma for m in rows)).T
+    psi = np.array([m.gamma.dense() @ solution.theta + m.g for m in rows])
+    a = psi @ np.linalg.inv(sum(m.gamma.dense() for m in rows)).T
     found = measure(problem, solution, moments, W)
     shares = np.einsum("ij,jk,ik->i", a, W, a)
     assert found.criterion == pytest.approx(100 * shares.sum(), rel=1e-8)
@@ -275,7 +275,7 @@ def test_the_criterion_and_its_jackknife(kind):
     group = deal(problem.X, None, GROUPS)
     for k, value in enumerate(leave_out_criteria(problem, restriction, W)):
         kept = np.flatnonzero(group != k)
-        influences = psi[kept] @ np.linalg.inv(sum(rows[i].gamma for i in kept)).T
+        influences = psi[kept] @ np.linalg.inv(sum(rows[i].gamma.dense() for i in kept)).T
         assert value == pytest.approx(len(kept) * np.einsum("ij,jk,ik->", influences, W, influences), rel=1e-7)
 
 

@@ -8,11 +8,12 @@ import pytest
 import zfree as zf
 from zfree.errors import IllConditionedWarning, SingularMomentsError, SpecificationError
 from zfree.moments import Moments
+from zfree.quadratic import Dense
 from zfree.solvers import Restriction, solve
 
 
 def _moments(gamma, g):
-    return Moments(10, 10.0, 0.0, 10 * np.asarray(gamma), 10 * np.asarray(g))
+    return Moments(10, 10.0, 0.0, Dense(10 * np.asarray(gamma)), 10 * np.asarray(g))
 
 
 def test_the_minimum_of_a_quadratic():

@@ -67,7 +67,7 @@ def boundary_term(domain: Shells, generator: Generator, mean: Array, precision: 
     mass = weight.sum()
     moments = Problem(model, generator, domain.hull, X + domain.center, weight).moments()
     scale = np.exp(moments.log_scale)
-    gamma, g = scale * moments.gamma, scale * moments.g
+    gamma, g = scale * moments.gamma.dense(), scale * moments.g
 
     surface = np.zeros(model.n_parameters)
     # The outermost sphere is the hull's own, where D vanishes; inwards the outer normal of Ω points out of and into the ball.

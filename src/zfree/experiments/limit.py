@@ -182,7 +182,7 @@ def matching_gradient(
 ) -> Array:
     """∇θ of the score matching loss with λ = `constant` in front of the divergence of D."""
     moments = Problem(model, generator, domain, X).moments()
-    gradient = np.exp(moments.log_scale) * (moments.gamma @ theta + moments.g)
+    gradient = np.exp(moments.log_scale) * (moments.gamma.matvec(theta) + moments.g)
     value = generator.evaluate(domain, X)
     divergence = np.exp(value.log_weight)[:, None] * value.divergence
     return gradient - (1.0 - constant) * model.apply_jacobian(X, divergence).mean(axis=1)

@@ -11,7 +11,7 @@ from zfree.solvers import equilibrated
 
 def condition_number(moments: Moments, free: Mask, natural_map: Array | None) -> float:
     """κ(Γ_N) over the free natural parameters."""
-    gamma = moments.gamma
+    gamma = moments.gamma.dense()
     if natural_map is not None:
         inner = np.linalg.solve(natural_map.T, gamma)
         gamma = np.linalg.solve(natural_map.T, inner.T).T
@@ -20,7 +20,7 @@ def condition_number(moments: Moments, free: Mask, natural_map: Array | None) ->
 
 def scaled_condition_number(moments: Moments, free: Mask) -> float:
     """κ(Γ_N) scaled to unit diagonal; where it is not symmetric, to rows and columns with largest entry one."""
-    gamma = moments.gamma[np.ix_(free, free)]
+    gamma = moments.gamma.block(free).dense()
     if not gamma.size:
         return 1.0
     if not moments.symmetric:

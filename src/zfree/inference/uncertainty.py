@@ -30,12 +30,13 @@ def leave_out_criteria(problem: Problem, restriction: Restriction, weight: Array
         part = replace(problem, X=problem.X[own], weight=None if problem.weight is None else problem.weight[own])
         m = part.moments()
         scale = np.exp(m.log_scale - moments.log_scale)
-        pieces.append((m.n, scale * m.gamma_sum, part.influence_gram(solution.theta, moments.log_scale, ridge)))
+        pieces.append((m.n, scale * m.gamma_sum.dense(), part.influence_gram(solution.theta, moments.log_scale, ridge)))
+    whole = moments.gamma_sum.dense()
     meat = np.sum([piece[2] for piece in pieces], axis=0)
     W = restriction.block(weight)
     out = []
     for n, gamma, gram in pieces:
-        bread = restriction.block(moments.gamma_sum - gamma)
+        bread = restriction.block(whole - gamma)
         bread = bread + ridge * np.diag(np.diagonal(bread))
         inverse = np.linalg.inv(bread)
         covariance = inverse @ restriction.block(meat - gram) @ inverse.T

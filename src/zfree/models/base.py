@@ -18,6 +18,7 @@ from zfree.curvatures import Energy
 from zfree.domains import Domain, Units
 from zfree.fields import Field
 from zfree.models.normalisable import Normalisable
+from zfree.quadratic import Dense, Quadratic
 
 
 class Derived(NamedTuple):
@@ -40,7 +41,7 @@ class Equations(ABC):
     """The equations Σ w_i (Γ_i θ + g_i) = 0 of test functions on some rows."""
 
     @abstractmethod
-    def moments(self, weight: Array) -> tuple[Array, Array]:
+    def moments(self, weight: Array) -> tuple[Quadratic, Array]:
         """Σ w Γ_i and Σ w g_i."""
 
     @abstractmethod
@@ -109,13 +110,14 @@ class Model(ABC):
         """The diagonals of J_t D J_tᵀ, laid out (r, N): what a ridge multiplies."""
 
     @abstractmethod
-    def gram(self, X: Array, field: Field, weight: Array) -> Array:
-        """Σ_i w_i J_t D J_tᵀ, shape (r, r)."""
+    def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
+        """Σ_i w_i J_t D J_tᵀ, in the structure that it has."""
 
-    def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Array:
-        """Σ_i w_i J_h D J_tᵀ, shape (r, r), where h are the functions of this model and t those of another with as many."""
+    def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Quadratic:
+        """Σ_i w_i J_h D J_tᵀ, where h are the functions of this model and t those of another with as many: not symmetric."""
         columns = (model.statistic_gradient(X, unit) for unit in np.eye(model.n_parameters))
-        return np.stack([self.apply_jacobian(X, field.apply(slope)) @ weight for slope in columns], axis=1)
+        matrix = np.stack([self.apply_jacobian(X, field.apply(slope)) @ weight for slope in columns], axis=1)
+        return Dense(matrix, symmetric=False)
 
     def test_functions(self, domain: Domain, units: Units, pilot: Array | None) -> Model | None:
         r"""Functions h whose equations :math:`E\,A_\theta(D\nabla h_l) = 0` are better than those of t, with D of ``Barrier(1, 0)``; None if there are none.

@@ -14,6 +14,7 @@ from zfree.curvatures import Energy
 from zfree.errors import SpecificationError
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Model
+from zfree.quadratic import Dense, Quadratic
 
 Function = Callable[[Any], Any]
 
@@ -185,18 +186,18 @@ class CustomModel(Model):
         J = self._derivatives(X)[0]
         return np.einsum("nrj,njk,nrk->rn", J, field.dense(), J, optimize=True)
 
-    def gram(self, X: Array, field: Field, weight: Array) -> Array:
+    def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
         J = self._derivatives(X)[0]
         diagonal, rank_ones, dense = field.parts()
         if dense is not None:
-            return np.tensordot(J * weight[:, None, None], J @ dense, axes=([0, 2], [0, 2]))
+            return Dense(np.tensordot(J * weight[:, None, None], J @ dense, axes=([0, 2], [0, 2])))
         out = np.zeros((self.n_parameters, self.n_parameters))
         if diagonal is not None:
             flat = np.ascontiguousarray(J.transpose(1, 0, 2)).reshape(self.n_parameters, -1)
             out += weighted_gram(flat, (diagonal * weight[:, None]).ravel())
         for sigma, u in rank_ones:
             out += weighted_gram(np.einsum("nrj,nj->rn", J, u), weight * sigma)
-        return out
+        return Dense(out)
 
 
 def _values(function: Function, X: Array, derivative: Function | None, what: str) -> Array:

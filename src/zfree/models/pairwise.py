@@ -9,7 +9,8 @@ below is that formula: with :math:`D' = \mathrm{diag}(v) D\, \mathrm{diag}(v)` t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from zfree.models.moment_parameters import (
     precision_parameters,
 )
 from zfree.models.normalisable import Normalisable, power_interaction, quadratic
+from zfree.quadratic import Quadratic
 
 
 class PairwiseModel(Model):
@@ -277,19 +279,19 @@ class PairwiseModel(Model):
             return out
         return np.concatenate([out, D if ratio is None else D * ratio.T**2])
 
-    def gram(self, X: Array, field: Field, weight: Array) -> Array:
+    def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
         v = self._v(X)
         scaled = field if v is None else field.rescale(v)
         u, ratio = self.centred(X), self._ratio(X)
         diagonal, rank_ones, dense = scaled.parts()
         if dense is not None:
             return self._fold.dense(u, ratio, dense, weight)
-        out = np.zeros((self.n_parameters, self.n_parameters))
+        terms: list[Quadratic] = [
+            self._fold.rank_one(u, ratio, direction, weight * sigma) for sigma, direction in rank_ones
+        ]
         if diagonal is not None:
-            out += self._fold.diagonal(u, ratio, diagonal * weight[:, None])
-        for sigma, direction in rank_ones:
-            out += self._fold.rank_one(u, ratio, direction, weight * sigma)
-        return out
+            terms.append(self._fold.diagonal(u, ratio, diagonal * weight[:, None]))
+        return reduce(add, terms)
 
 
 class LogNormalModel(LogBase, PairwiseModel):

@@ -5,17 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import ClassVar, Self
 
 import numpy as np
 
-from zfree.arrays import Array, weighted_gram
+from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
 from zfree.fields import Field
 from zfree.models.base import Model
 from zfree.models.columns import ColumnFunctions
 from zfree.models.normalisable import Normalisable, all_above
+from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
 
 
 class SeparableModel(Model):
@@ -94,18 +96,40 @@ class SeparableModel(Model):
     def gram_diagonal(self, X: Array, field: Field) -> Array:
         return (self.first(X) ** 2 * field.diagonal().T).reshape(self.n_parameters, -1)
 
-    def gram(self, X: Array, field: Field, weight: Array) -> Array:
-        first = self.first(X)
-        return _gram(first, first, field, weight)
+    @property
+    def _groups(self) -> Groups:
+        """The parameters of each column."""
+        return Groups(np.arange(self.n_parameters).reshape(len(self.kinds), -1).T, self.n_parameters)
 
-    def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Array:
+    def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
+        first = self.first(X)
+        diagonal, rank_ones, dense = field.parts()
+        if dense is not None:
+            return Dense(_product(first, first, field, weight))
+        terms: list[Quadratic] = [
+            LowRank.of((first * u.T).reshape(self.n_parameters, -1), weight * sigma) for sigma, u in rank_ones
+        ]
+        if diagonal is not None:
+            terms.append(ColumnBlocks(self._groups, _own(first, first, diagonal, weight)))
+        return reduce(add, terms)
+
+    def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Quadratic:
         if not isinstance(model, SeparableModel):
             return super().cross_gram(X, field, weight, model)
-        return _gram(self.first(X), model.first(X), field, weight)
+        return Dense(_product(self.first(X), model.first(X), field, weight), symmetric=False)
 
 
-def _gram(left: Array, right: Array, field: Field, weight: Array) -> Array:
-    """Σ w L D Rᵀ of derivatives laid out (kinds, d, N)."""
+def _own(left: Array, right: Array, diagonal: Array, weight: Array) -> Array:
+    """Σ w δ_j L_aj R_bj of every column j, shape (d, kinds, kinds), of derivatives laid out (kinds, d, N)."""
+    k, d, _ = left.shape
+    blocks = np.empty((d, k, k))
+    for a, b in np.ndindex(k, k):
+        blocks[:, a, b] = (left[a] * right[b] * diagonal.T) @ weight
+    return blocks
+
+
+def _product(left: Array, right: Array, field: Field, weight: Array) -> Array:
+    """Σ w L D Rᵀ of derivatives laid out (kinds, d, N), shape (r, r)."""
     k, d, _ = left.shape
     diagonal, rank_ones, dense = field.parts()
     if dense is not None:
@@ -113,15 +137,11 @@ def _gram(left: Array, right: Array, field: Field, weight: Array) -> Array:
     blocks = np.zeros((k, d, k, d))
     if diagonal is not None:
         own = np.arange(d)
-        for a, b in np.ndindex(k, k):
-            blocks[a, own, b, own] = (left[a] * right[b] * diagonal.T) @ weight
+        blocks[:, own, :, own] = _own(left, right, diagonal, weight)
     gram = blocks.reshape(k * d, k * d)
     for sigma, u in rank_ones:
         scaled = (left * u.T).reshape(k * d, -1)
-        if left is right:
-            gram += weighted_gram(scaled, weight * sigma)
-        else:
-            gram += (scaled * (weight * sigma)) @ (right * u.T).reshape(k * d, -1).T
+        gram += (scaled * (weight * sigma)) @ (right * u.T).reshape(k * d, -1).T
     return gram
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.models.base import Equations
+from zfree.quadratic import Dense, Quadratic
 
 ROUNDED = 1e-14
 """Sums of functions that cancel to less than this share of their terms are zero."""
@@ -56,7 +57,7 @@ class ShapeEquations(Equations):
     def __init__(self, weights: Array, whole: bool, columns: Columns) -> None:
         self.weights, self.whole, self.columns = weights, whole, columns
 
-    def moments(self, weight: Array) -> tuple[Array, Array]:
+    def moments(self, weight: Array) -> tuple[Quadratic, Array]:
         sums = self.columns.sums(weight)
         bent = sums[:4] - sums[2:] if self.whole else sums[:4]  # Σ (x − εx²) times 1/x, log x/x, 1 and log x
         terms = np.zeros((3, *bent.shape))
@@ -67,7 +68,7 @@ class ShapeEquations(Equations):
         if self.whole:
             gamma = np.repeat(-fx[0], d).reshape(d, d)
             gamma.flat[:: d + 1] += f[0]
-            return gamma, g[0]
+            return Dense(gamma, symmetric=False), g[0]
         # Where x does not vary, log(x/mean) is rounding: of the mean itself, and of logarithms that cancel.
         exact = np.abs(f) > ROUNDED * (
             np.abs(self.weights[:, :2] * sums[:2]).sum(axis=1) + np.abs(self.weights[:, 1]) * sums[0]
@@ -75,7 +76,7 @@ class ShapeEquations(Equations):
         f, fx = f * exact, fx * exact
         blocks, own = np.zeros((2, d, 2, d)), np.arange(d)
         blocks[:, own, 0, own], blocks[:, own, 1, own] = f, -fx
-        return blocks.reshape(2 * d, 2 * d), g.ravel()
+        return Dense(blocks.reshape(2 * d, 2 * d), symmetric=False), g.ravel()
 
     def products(self, thetas: Array) -> Array:
         x = self.columns.x

@@ -59,9 +59,7 @@ def solve(
     quiet : bool
         Do not warn about conditioning (while candidates are compared).
     """
-    gamma, g = moments.gamma, moments.g
-    if not restriction.free.all():
-        gamma, g = restriction.block(gamma), (g + gamma @ restriction.values)[restriction.free]
+    g, gamma = reduced(moments, restriction)
     if not g.size:
         return Solution(restriction.expand(np.zeros(0)), np.zeros((0, 0)), restriction, 1.0)
     if not moments.symmetric:
@@ -89,6 +87,14 @@ def solve(
     if not np.isfinite(theta).all():
         raise SingularMomentsError(NOT_FINITE)
     return Solution(restriction.expand(theta), inverse * scale[:, None] * scale, restriction, rcond)
+
+
+def reduced(moments: Moments, restriction: Restriction) -> tuple[Array, Array]:
+    """g_N with what the known parameters add to it, and Γ_N as a matrix, both over the free ones."""
+    free, g, gamma = restriction.free, moments.g, moments.gamma
+    if not free.all():
+        g = (g + gamma.matvec(restriction.values))[free]
+    return g, gamma.block(free).dense()
 
 
 def _solve_equations(

@@ -16,6 +16,7 @@ from zfree.arrays import Array
 from zfree.errors import SingularMomentsError, SpecificationError
 from zfree.models import PairwiseModel
 from zfree.moments import Moments
+from zfree.solvers.closed_form import reduced
 from zfree.solvers.restriction import Restriction
 
 FLOOR = 1e-6
@@ -49,9 +50,8 @@ def solve_positive_definite(
     if start is not None and np.linalg.eigvalsh(_scaled(model, start, spread))[0] >= FLOOR:
         return ConeSolution(start, False, 0, 0.0)
     index = restriction.index
-    gamma = restriction.block(moments.gamma)
+    g, gamma = reduced(moments, restriction)
     gamma = gamma + ridge * np.diag(np.diagonal(gamma))
-    g = (moments.g + moments.gamma @ restriction.values)[index]
     # K is measured in units of the columns' spread, so that one step size and one floor serve all its entries.
     diagonal_pairs = model.rows == model.cols
     entry_scale = 1.0 / (spread[model.rows] * spread[model.cols])
