@@ -12,7 +12,7 @@ CASES ?=
 TABLES ?=
 OUTPUT ?= zfree-results/efficiency.jsonl
 
-.PHONY: demo test lint format reproduce reproduce-vae reproduce-scenes bench-readings search-truths publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
+.PHONY: demo test cover lint format reproduce reproduce-vae reproduce-scenes bench-readings search-truths publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,10 @@ demo: $(VENV)/.demo  ## fit built-in data on three domains, print summaries, dra
 
 test: $(VENV)/.dev  ## every test
 	$(BIN)/python -m pytest
+
+cover: $(VENV)/.dev  ## the tests again, slower, and which lines of src/zfree they reach (make coverage is about intervals)
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report
 
 lint: $(VENV)/.dev  ## ruff and mypy
 	$(BIN)/ruff check .

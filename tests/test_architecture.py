@@ -12,7 +12,7 @@ import zfree
 ROOT = Path(zfree.__file__).parent
 LAYERS = [
     {"arrays", "errors", "files", "threads"},
-    {"conversion", "memory"},
+    {"conversion", "deprecation", "memory"},
     {"autodiff", "fields"},
     {"curvatures", "quadratic", "roots"},
     {"potentials"},

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from zfree.deprecation import renamed_names
+
 __version__ = "0.2.0.dev0"
 
 _HOME = {
@@ -102,11 +104,14 @@ if TYPE_CHECKING:
 _SUBMODULES = ("datasets", "errors", "likelihood", "neighbourhoods", "neural", "plotting", "samplers")
 
 
+_old_name = renamed_names("zfree", {})  # {"Old": Renamed("New", gone_in="0.4")}
+
+
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"zfree.{name}")
     if name not in _MODULE_OF:
-        raise AttributeError(f"module 'zfree' has no attribute {name!r}")
+        return _old_name(name)
     value = getattr(import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

@@ -105,6 +105,10 @@ class DamagedFileWarning(ZfreeWarning):
     """Parts of a file could not be used and were set aside."""
 
 
+class ZfreeDeprecationWarning(ZfreeWarning, FutureWarning):
+    """An old spelling that goes in a later release; the message has the new one. A FutureWarning, because users should see it."""
+
+
 class Remark(NamedTuple):
     """A warning that was collected instead of being issued."""
 

@@ -86,7 +86,8 @@ class Scalar(Field):
         return np.repeat(self.value[:, None], self.d, axis=1)
 
     def entries(self, rows: Index, columns: Index) -> Array:
-        return (rows == columns)[:, None] * self.value[None, :]
+        picked: Array = (rows == columns)[:, None] * self.value[None, :]
+        return picked
 
     def rescale(self, v: Array) -> Field:
         return Diagonal(self.value[:, None] * v**2)
@@ -171,10 +172,12 @@ class Dense(Field):
     matrices: Array
 
     def apply(self, V: Array) -> Array:
-        return np.einsum("njk,nk->nj", self.matrices, V)
+        product: Array = np.einsum("njk,nk->nj", self.matrices, V)
+        return product
 
     def diagonal(self) -> Array:
-        return np.einsum("njj->nj", self.matrices)
+        entries: Array = np.einsum("njj->nj", self.matrices)
+        return entries
 
     def entries(self, rows: Index, columns: Index) -> Array:
         return self.matrices[:, rows, columns].T

@@ -86,7 +86,8 @@ class Power(SlackPotential):
         q = self.p - 1.0
         log_v = np.log(u / largest)
         bracket = 1.0 - log_v if abs(q) < 1e-12 else 1.0 - np.expm1(q * log_v) / q
-        return largest**q * bracket
+        value: Array = largest**q * bracket
+        return value
 
     @property
     def decay(self) -> float:

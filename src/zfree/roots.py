@@ -51,7 +51,8 @@ def root(parts: Parts, floor: float = 0.0) -> Root:
 def apply_parts(parts: Parts, V: Array) -> Array:
     """D v for each row of `V`, with D given by its parts."""
     if parts.dense is not None:
-        return np.einsum("njk,nk->nj", parts.dense, V)
+        product: Array = np.einsum("njk,nk->nj", parts.dense, V)
+        return product
     assert parts.diagonal is not None
     out = parts.diagonal * V
     for sigma, u in parts.rank_ones:
@@ -96,7 +97,8 @@ class _DenseRoot(Root):
         self._factor = np.linalg.cholesky(matrices * (1.0 + 4 * d * EPSILON * np.eye(d)))
 
     def apply(self, V: Array) -> Array:
-        return np.einsum("njk,nk->nj", self._factor, V)
+        product: Array = np.einsum("njk,nk->nj", self._factor, V)
+        return product
 
     def solve(self, V: Array) -> Array:
         return np.asarray(np.linalg.solve(self._factor, V[:, :, None])[:, :, 0], dtype=np.float64)

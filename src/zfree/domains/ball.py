@@ -54,7 +54,8 @@ class Ball(Spherical):
         return [f"distance from the center < {self.radius:.6g}"]
 
     def margins(self, X: Array) -> Array:
-        return self.radius - np.linalg.norm(X - self.center, axis=1, keepdims=True)
+        distances: Array = self.radius - np.linalg.norm(X - self.center, axis=1, keepdims=True)
+        return distances
 
     def margin_scales(self, X: Array) -> Array:
         return np.array([self.radius + np.linalg.norm(self.center)])
@@ -90,7 +91,8 @@ class Ball(Spherical):
 
     def slacks(self, X: Array) -> Array:
         r = np.linalg.norm(X - self.center, axis=1, keepdims=True)
-        return (self.radius - r) * (self.radius + r)
+        slacks: Array = (self.radius - r) * (self.radius + r)
+        return slacks
 
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         d = self.dimension

@@ -294,7 +294,8 @@ def pull_inwards(X: Array, centre: Array, room: Array, room_at_centre: Array, ep
     short = np.maximum(target - room, 0.0)
     gap = np.maximum(room_at_centre - room, np.finfo(float).tiny)
     t = np.clip((short / gap).max(axis=1, initial=0.0), 0.0, 1.0)[:, None]
-    return X + t * (centre - X)
+    inside: Array = X + t * (centre - X)
+    return inside
 
 
 def check_affine(B: Array, c: Array, d: int) -> tuple[Array, Array]:

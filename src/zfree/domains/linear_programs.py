@@ -113,7 +113,8 @@ def has_bounded_solutions(A: Array) -> bool:
         return False
     A = balanced(A)[0]
     result = _linprog(np.zeros(m), A_eq=A.T, b_eq=np.zeros(d), bounds=[(1.0, None)] * m, method="highs")
-    return result.status == 0
+    solved: bool = result.status == 0
+    return solved
 
 
 def vertex(objective: Array, A: Array, height: Array) -> Array | None:

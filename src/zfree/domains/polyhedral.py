@@ -41,7 +41,8 @@ class Polyhedral(Domain):
 
     def margin_scales(self, X: Array) -> Array:
         A, b = self.inequalities
-        return np.abs(b) + np.abs(A) @ np.abs(X).max(axis=0, initial=0.0)
+        sizes: Array = np.abs(b) + np.abs(A) @ np.abs(X).max(axis=0, initial=0.0)
+        return sizes
 
     def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
         labels = self._labels(columns)

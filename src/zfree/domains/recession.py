@@ -34,7 +34,8 @@ def _pointed(A: Array) -> Array:
     rank = A.shape[1]
     if len(A) == rank:
         edges = -np.linalg.inv(A).T
-        return edges / np.linalg.norm(edges, axis=1, keepdims=True)
+        unit: Array = edges / np.linalg.norm(edges, axis=1, keepdims=True)
+        return unit
     # The section {v : A v ≤ 0, −Σ_k a_k·v = 1} is bounded, and its corners are on the edges.
     height = -A.sum(axis=0)
     objectives = np.random.default_rng(0).standard_normal((PROGRAMMES * rank, rank))
@@ -42,10 +43,12 @@ def _pointed(A: Array) -> Array:
     if not corners:
         return np.zeros((0, rank))  # nothing but the origin
     edges = np.array(corners) / np.linalg.norm(corners, axis=1, keepdims=True)
-    return edges[np.unique(edges.round(9), axis=0, return_index=True)[1]]
+    distinct: Array = edges[np.unique(edges.round(9), axis=0, return_index=True)[1]]
+    return distinct
 
 
 def _within(A: Array, edges: Array) -> Array:
     """The same edges, none outside by rounding: along one, a slack that should stay must not run out far away."""
     excess = np.maximum(edges @ A.T, 0.0).max(axis=1, initial=0.0)
-    return edges[excess < 1e-12]
+    kept: Array = edges[excess < 1e-12]
+    return kept

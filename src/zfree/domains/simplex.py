@@ -126,7 +126,8 @@ class Simplex(Domain):
 
     @property
     def _kept(self) -> Mask:
-        return np.arange(self.d) != self.drop % self.d
+        kept: Mask = np.arange(self.d) != self.drop % self.d
+        return kept
 
     @property
     def chart(self) -> Chart:

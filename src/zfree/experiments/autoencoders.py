@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
-from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.base import Experiment
+from zfree.experiments.records import Key, Record
 from zfree.generators import CoordinateWeight, Generator, Identity
 
 REMEDY = "0.25 + exp(-z^2)"

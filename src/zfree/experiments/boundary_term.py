@@ -54,7 +54,8 @@ def boundary_term(domain: Shells, generator: Generator, mean: Array, precision: 
     directions, areas = _sphere()
 
     def density(X: Array) -> Array:
-        return np.exp(-0.5 * np.einsum("nj,jk,nk->n", X - mean, precision, X - mean))
+        density: Array = np.exp(-0.5 * np.einsum("nj,jk,nk->n", X - mean, precision, X - mean))
+        return density
 
     points, weights = [], []
     for low, high in _layers(domain.radii):

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from zfree.arrays import Array
-from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.base import Experiment
 from zfree.experiments.paper import IN_TEXT, MEDIANS_AT_EVERY_SIZE, ErrorTable
-from zfree.experiments.records import Pattern, errors_of
+from zfree.experiments.records import Key, Pattern, Record, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, COMBINED, MLE, Setting
 

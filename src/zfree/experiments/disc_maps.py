@@ -188,7 +188,7 @@ class TiltedMap(MomentMap):
     def _dual(self, X: Array) -> Array:
         """y with ∇Ψ(y) = x, by Newton's method; x in the frame of θ."""
         r = np.linalg.norm(X, axis=1)
-        y = X / r[:, None] * self.start.at_radius(r)[:, None]
+        y: Array = X / r[:, None] * self.start.at_radius(r)[:, None]
         for _ in range(60):
             _, _, _, slope, H = self._hessian(y)
             step = np.linalg.solve(H, (X - slope)[..., None])[..., 0]

@@ -11,11 +11,11 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
-from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.base import Experiment
 from zfree.experiments.comparison import between, gather, within_factor
 from zfree.experiments.gaussian_orthant import GaussianOrthant
 from zfree.experiments.paper import EXPONENT, EXPONENT_ABOVE
-from zfree.experiments.records import Pattern, errors_of, number_or_none
+from zfree.experiments.records import Key, Pattern, Record, errors_of, number_or_none
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, GaussianSetting, gaussian_memory
 from zfree.generators import Barrier

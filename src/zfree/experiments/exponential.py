@@ -13,8 +13,8 @@ from scipy.special import gamma
 from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.estimators import Exponential
-from zfree.experiments.base import Experiment, Key, Record
-from zfree.experiments.records import Pattern, number
+from zfree.experiments.base import Experiment
+from zfree.experiments.records import Key, Pattern, Record, number
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, MLE, separable_memory
 from zfree.generators import Generator, named

@@ -12,8 +12,8 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant, RealSpace, SolidSimplex
 from zfree.errors import SpecificationError
-from zfree.experiments.base import Experiment, Key, Record
-from zfree.experiments.records import Pattern, number
+from zfree.experiments.base import Experiment
+from zfree.experiments.records import Key, Pattern, Record, number
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import as_precision
 from zfree.generators import Barrier
@@ -174,7 +174,8 @@ def flow_gradient(
     change = (model.statistics(points.reshape(-1, X.shape[1])).reshape(*shape, -1)) - model.statistics(X)
     # E = −θ·t, so ∇θ 4 c exp(½(E(x) − E(y))) = 2 c (t(y) − t(x)) exp(½θ·(t(y) − t(x))).
     factor = 2.0 * coefficients * np.exp(0.5 * change @ theta) * weight[:, None]
-    return np.einsum("kn,knr->r", factor, change) / len(X)
+    gradient: Array = np.einsum("kn,knr->r", factor, change) / len(X)
+    return gradient
 
 
 def matching_gradient(
@@ -185,7 +186,8 @@ def matching_gradient(
     gradient = np.exp(moments.log_scale) * (moments.gamma.matvec(theta) + moments.g)
     value = generator.evaluate(domain, X)
     divergence = np.exp(value.log_weight)[:, None] * value.divergence
-    return gradient - (1.0 - constant) * model.apply_jacobian(X, divergence).mean(axis=1)
+    corrected: Array = gradient - (1.0 - constant) * model.apply_jacobian(X, divergence).mean(axis=1)
+    return corrected
 
 
 def gaussian_nodes(d: int, n: int = 14) -> tuple[Array, Array]:

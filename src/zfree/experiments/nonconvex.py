@@ -13,11 +13,11 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Shells
-from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.base import Experiment
 from zfree.experiments.boundary_term import boundary_term
 from zfree.experiments.comparison import gather
 from zfree.experiments.paper import NONCONVEX
-from zfree.experiments.records import Pattern, errors_of
+from zfree.experiments.records import Key, Pattern, Record, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, MLE, Errors, GaussianSetting, as_mean, as_precision, gaussian_memory
 from zfree.generators import Barrier, BoundaryDistance, Custom, Generator
@@ -211,11 +211,13 @@ def smooth_weight(domain: Shells) -> Custom:
 
     def weight(X: Array) -> Array:
         u = np.sum((X - domain.center) ** 2, axis=1)
-        return np.abs(np.prod(squares - u[:, None], axis=1))
+        distance: Array = np.abs(np.prod(squares - u[:, None], axis=1))
+        return distance
 
     def gradient(X: Array) -> Array:
         offset = X - domain.center
         u = np.sum(offset**2, axis=1)
-        return (weight(X) * np.sum(-2.0 / (squares - u[:, None]), axis=1))[:, None] * offset
+        slope: Array = (weight(X) * np.sum(-2.0 / (squares - u[:, None]), axis=1))[:, None] * offset
+        return slope
 
     return Custom(weight, gradient, vanishing_at_boundary=True)

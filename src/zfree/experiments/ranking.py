@@ -12,13 +12,13 @@ from scipy.stats import kendalltau, spearmanr
 
 from zfree.arrays import Array
 from zfree.estimators import rank
-from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.base import Experiment
 from zfree.experiments.comparison import gather
 from zfree.experiments.dirichlet import DirichletSimplex
 from zfree.experiments.gaussian_orthant import GaussianOrthant
 from zfree.experiments.gaussian_simplex import GaussianSimplex
 from zfree.experiments.paper import RANKING
-from zfree.experiments.records import OneOf, Pattern, errors_of, number_or_none
+from zfree.experiments.records import Key, OneOf, Pattern, Record, errors_of, number_or_none
 from zfree.experiments.report import Finding, Number, Report
 from zfree.experiments.settings import GENERATORS, Errors, Setting, finite, gaussian_memory
 from zfree.generators import named
@@ -81,7 +81,8 @@ class RankingOfCandidates(Experiment):
         return len(SETTINGS) * super().count()
 
     def memory(self) -> float:
-        return max(kind().memory() for kind in SETTINGS.values()) + gaussian_memory(10, self.size)
+        most: float = max(kind().memory() for kind in SETTINGS.values()) + gaussian_memory(10, self.size)
+        return most
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         numbers, findings = [], []

@@ -13,10 +13,10 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.domains import Units
 from zfree.errors import SpecificationError
-from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.base import Experiment
 from zfree.experiments.laws import DiscLaw, Law, SimplexLaw
 from zfree.experiments.moment_maps import RADIAL, PolynomialMap, moment_map
-from zfree.experiments.records import Each, Pattern, number, number_or_none
+from zfree.experiments.records import Each, Key, Pattern, Record, number, number_or_none
 from zfree.experiments.recover_mle_figure import figure
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.stein_kernels import field_at, known_kernel, share_of_bound, stein_barrier, stein_gap

@@ -59,7 +59,8 @@ def _scaled(law: Law, name: str, degree: int, X: Array) -> Array:
     generator = _generator(law, name, degree)
     nodes, p = law.nodes()
     total = p @ np.einsum("nii->n", field_at(law, generator, nodes)[0])
-    return field_at(law, generator, X)[0] * np.trace(law.moments()[1]) / total
+    scaled: Array = field_at(law, generator, X)[0] * np.trace(law.moments()[1]) / total
+    return scaled
 
 
 def _interval(ax: Any, law: Law, degree: int) -> None:
@@ -126,4 +127,5 @@ def _ellipse(x: Array, D: Array) -> Array:
     """Points of {x + v : vᵀD⁻¹v = const}, shape (2, N)."""
     angle = np.linspace(0.0, 2.0 * np.pi, 61)
     values, vectors = np.linalg.eigh(D)
-    return x[:, None] + 0.28 * (vectors * np.sqrt(values)) @ np.stack([np.cos(angle), np.sin(angle)])
+    ellipse: Array = x[:, None] + 0.28 * (vectors * np.sqrt(values)) @ np.stack([np.cos(angle), np.sin(angle)])
+    return ellipse

@@ -13,10 +13,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 from zfree.arrays import Array
-from zfree.experiments.base import Experiment, Key, Record
+from zfree.experiments.base import Experiment
 from zfree.experiments.comparison import gather, same_order, within_factor
 from zfree.experiments.paper import RobustnessTable
-from zfree.experiments.records import Pattern, errors_of
+from zfree.experiments.records import Key, Pattern, Record, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, COMBINED, Setting
 

@@ -93,7 +93,8 @@ def stein_barrier(law: Law, units: Units) -> Generator:
             return np.asarray(energy + np.einsum("nk,ki,kj->nij", c / law.domain.slacks(X), A, A))
 
         def third(X: Array) -> Array:
-            return np.einsum("nk,ki,kj,kl->nijl", c / law.domain.slacks(X) ** 2, A, A, A)
+            third: Array = np.einsum("nk,ki,kj,kl->nijl", c / law.domain.slacks(X) ** 2, A, A, A)
+            return third
 
         return Barrier(det_power=0.0, potential=ConvexFunction(hessian=hessian, third=third, vanishing=True))
     assert isinstance(law, DiscLaw)

@@ -13,8 +13,8 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.errors import DataError, SpecificationError
 from zfree.experiments.autoencoders import DIFFUSIONS, GRID, Autoencoders, draw_curves, draw_grid, is_grid, pack
-from zfree.experiments.base import Key, Progress, Record
-from zfree.experiments.records import Each, Pattern, number, text
+from zfree.experiments.base import Progress
+from zfree.experiments.records import Each, Key, Pattern, Record, number, text
 from zfree.experiments.report import Finding, Number, Report
 
 if TYPE_CHECKING:

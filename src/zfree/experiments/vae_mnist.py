@@ -24,9 +24,8 @@ from zfree.experiments.autoencoders import (
     is_grid,
     pack,
 )
-from zfree.experiments.base import Key, Record
 from zfree.experiments.paper import VAE_MNIST, Runs
-from zfree.experiments.records import Each, Pattern, number, number_or_none, text
+from zfree.experiments.records import Each, Key, Pattern, Record, number, number_or_none, text
 from zfree.experiments.report import Finding, Number, Report
 
 if TYPE_CHECKING:
@@ -214,7 +213,8 @@ def _latents(est: ImplicitVAE, images: Any, seed: int) -> Record:
 def _slope(density: Array) -> Array:
     """Of the logarithm of a histogram, smoothed over a few bins."""
     smooth = gaussian_filter1d(density, 2.0) + 1e-12
-    return np.gradient(np.log(smooth), MIDDLE)
+    score: Array = np.gradient(np.log(smooth), MIDDLE)
+    return score
 
 
 @lru_cache(maxsize=1)

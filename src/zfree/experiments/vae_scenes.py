@@ -14,9 +14,9 @@ from scipy.ndimage import gaussian_filter
 
 from zfree.errors import SpecificationError
 from zfree.experiments.autoencoders import GRID, PAPERS, pack
-from zfree.experiments.base import Key, Progress, Record
+from zfree.experiments.base import Progress
 from zfree.experiments.paper import VAE_CELEBA
-from zfree.experiments.records import Pattern, number
+from zfree.experiments.records import Key, Pattern, Record, number
 from zfree.experiments.report import Finding
 from zfree.experiments.scenes import SceneFactors, render_scenes, scene_digest
 from zfree.experiments.vae_images import BATCH, ImageAutoencoders
@@ -147,4 +147,5 @@ def _scenes(count: int, side: int, seed: int) -> NDArray[np.uint8]:
 def _blur(rows: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
     """By one pixel."""
     smooth = gaussian_filter(rows.reshape(-1, 3, side, side).astype(float), (0.0, 0.0, 1.0, 1.0))
-    return np.round(smooth).astype(np.uint8).reshape(len(rows), -1)
+    pixels: NDArray[np.uint8] = np.round(smooth).astype(np.uint8).reshape(len(rows), -1)
+    return pixels

@@ -221,7 +221,8 @@ def _clipped(K: Array | None, deviations: Array, values: Array, vectors: Array) 
     root = vectors * np.sqrt(values) * deviations[:, None]
     shares, turned = np.linalg.eigh(root.T @ K @ root)
     back = back @ turned
-    return (back * np.clip(shares, LEAST, MOST)) @ back.T
+    clipped: Array = (back * np.clip(shares, LEAST, MOST)) @ back.T
+    return clipped
 
 
 def _correlations(S: Array, flat: bool) -> tuple[Array, Array, Array]:

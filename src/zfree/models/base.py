@@ -223,10 +223,12 @@ class LogBase:
     """The base measure b(x) = −Σ log x_j, which makes shape parameters start at 0 rather than at −1."""
 
     def base(self, X: Array) -> Array:
-        return -np.log(X).sum(axis=1)
+        values: Array = -np.log(X).sum(axis=1)
+        return values
 
     def base_gradient(self, X: Array) -> Array | None:
         return -1.0 / X
 
     def base_trace(self, X: Array, field: Field) -> Array | None:
-        return (field.diagonal() / X**2).sum(axis=1)
+        traces: Array = (field.diagonal() / X**2).sum(axis=1)
+        return traces

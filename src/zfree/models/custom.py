@@ -108,10 +108,12 @@ class CustomModel(Model):
         return self._known[key]
 
     def _derivatives(self, X: Array) -> tuple[Array, Array]:
-        return self._once("statistic", self._differentiate, X)
+        pair: tuple[Array, Array] = self._once("statistic", self._differentiate, X)
+        return pair
 
     def _base_derivatives(self, X: Array) -> tuple[Array, Array] | None:
-        return self._once("base", self._differentiate_base, X)
+        pair: tuple[Array, Array] | None = self._once("base", self._differentiate_base, X)
+        return pair
 
     def _differentiate(self, X: Array) -> tuple[Array, Array]:
         n, d, r = len(X), self.dimension, self.n_parameters
@@ -171,20 +173,25 @@ class CustomModel(Model):
         return Energy(hessian if base is None else hessian - np.einsum("n,njk->jk", w, base[1]), False, exact=False)
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
-        return np.einsum("nrj,r->nj", self._derivatives(X)[0], theta)
+        product: Array = np.einsum("nrj,r->nj", self._derivatives(X)[0], theta)
+        return product
 
     def statistic_gradients(self, X: Array, thetas: Array) -> Array:
-        return np.einsum("nrj,rn->nj", self._derivatives(X)[0], thetas)
+        product: Array = np.einsum("nrj,rn->nj", self._derivatives(X)[0], thetas)
+        return product
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
-        return np.einsum("nrj,nj->rn", self._derivatives(X)[0], V)
+        product: Array = np.einsum("nrj,nj->rn", self._derivatives(X)[0], V)
+        return product
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
-        return np.einsum("nrjk,njk->rn", self._derivatives(X)[1], field.dense())
+        traces: Array = np.einsum("nrjk,njk->rn", self._derivatives(X)[1], field.dense())
+        return traces
 
     def gram_diagonal(self, X: Array, field: Field) -> Array:
         J = self._derivatives(X)[0]
-        return np.einsum("nrj,njk,nrk->rn", J, field.dense(), J, optimize=True)
+        squares: Array = np.einsum("nrj,njk,nrk->rn", J, field.dense(), J, optimize=True)
+        return squares
 
     def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
         J = self._derivatives(X)[0]

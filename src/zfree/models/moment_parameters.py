@@ -60,6 +60,7 @@ def moments_of_each(model: PairwiseModel, which: str, thetas: Array) -> Array:
     except np.linalg.LinAlgError:
         return np.full((len(thetas), d if which == "mean" else d * (d + 1) // 2), np.nan)
     if which == "mean":
-        return model.center + np.einsum("njk,nk->nj", S, thetas[:, model.n_pairs :])
+        means: Array = model.center + np.einsum("njk,nk->nj", S, thetas[:, model.n_pairs :])
+        return means
     p, q = symmetric_pairs(d)
     return S[:, p, q]

@@ -81,7 +81,8 @@ class ShapeEquations(Equations):
     def products(self, thetas: Array) -> Array:
         x = self.columns.x
         if self.whole:
-            return self._functions[0][0] * (thetas - x * thetas.sum(axis=0))
+            product: Array = self._functions[0][0] * (thetas - x * thetas.sum(axis=0))
+            return product
         shape, rate = thetas.reshape(2, len(x), -1)
         drift = shape - x * rate
         return np.concatenate([f * drift for f, _ in self._functions])

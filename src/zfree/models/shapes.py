@@ -21,13 +21,15 @@ class ShapeModel(SeparableModel):
     rapidly_decreasing = True
 
     def base(self, X: Array) -> Array:
-        return -self.functions(X).log.T.sum(axis=1)
+        values: Array = -self.functions(X).log.T.sum(axis=1)
+        return values
 
     def base_gradient(self, X: Array) -> Array | None:
         return -self.functions(X).inverse.T
 
     def base_trace(self, X: Array, field: Field) -> Array | None:
-        return (field.diagonal() * self.functions(X).inverse.T ** 2).sum(axis=1)
+        traces: Array = (field.diagonal() * self.functions(X).inverse.T ** 2).sum(axis=1)
+        return traces
 
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
         smallest = int(np.argmin(theta[: self.dimension]))  # all poles are alike, so this one decides

@@ -82,7 +82,8 @@ class SteinFunctions(SeparableModel):
 
     def _slope(self, p: Array, functions: ColumnFunctions) -> Array:
         """p₀ + p₁ log x + x (p₂ + p₃ log x), shape (d, N)."""
-        return p[0] + p[1] * functions.log + functions.X.T * (p[2] + p[3] * functions.log)
+        values: Array = p[0] + p[1] * functions.log + functions.X.T * (p[2] + p[3] * functions.log)
+        return values
 
     def second(self, X: Array) -> Array:
         functions = self.functions(X)
@@ -90,7 +91,8 @@ class SteinFunctions(SeparableModel):
 
     def _bend(self, p: Array, functions: ColumnFunctions) -> Array:
         """p₁/x + p₂ + p₃ (1 + log x), shape (d, N)."""
-        return p[1] * functions.inverse + (p[2] + p[3]) + p[3] * functions.log
+        slopes: Array = p[1] * functions.inverse + (p[2] + p[3]) + p[3] * functions.log
+        return slopes
 
 
 def _is_own(field: Field, X: Array, whole: bool) -> bool:
@@ -152,7 +154,8 @@ _UPWARDS = np.arange(5.0)
 
 def _operator(a: Array, e: Array) -> Array:
     """A of 1, log y, y and y log y in the basis 1, log y, y, y log y, y², y² log y; shape (columns, 4, 6)."""
-    return _CONSTANT + a[:, None, None] * _TIMES_A + e[:, None, None] * _TIMES_E
+    matrices: Array = _CONSTANT + a[:, None, None] * _TIMES_A + e[:, None, None] * _TIMES_E
+    return matrices
 
 
 def _moments(a: Array, total: float | None) -> Array:

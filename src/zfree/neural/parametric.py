@@ -164,7 +164,8 @@ class _Rule:
             return -self._energy(point, parameters)
 
         s, hessian = torch.func.grad(log_density)(x), torch.func.hessian(log_density)(x)
-        return s @ (0.5 * D @ s + divergence) + (D * hessian).sum()
+        loss: torch.Tensor = s @ (0.5 * D @ s + divergence) + (D * hessian).sum()
+        return loss
 
     def _over_rows(self, function: Callable[..., Any], theta: Tensor) -> list[Any]:
         batched = torch.func.vmap(function, in_dims=(None, 0, 0, 0))

@@ -58,7 +58,7 @@ class SparseRows:
 
     def product(self, table: Tensor) -> Tensor:
         """x times a matrix, whose gradient is made of sums as well."""
-        out: Tensor = _Product.apply(table, self)
+        out: Tensor = _Product.apply(table, self)  # type: ignore[no-untyped-call] # of torch, but called by our class
         return out
 
 

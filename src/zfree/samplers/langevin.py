@@ -109,7 +109,8 @@ class _Proposal:
 
     def draw(self, rng: np.random.Generator) -> Array:
         noise = rng.standard_normal(self._mean.shape)
-        return self._mean + np.exp(0.5 * self._log_variance)[:, None] * self._root.apply(noise)
+        proposed: Array = self._mean + np.exp(0.5 * self._log_variance)[:, None] * self._root.apply(noise)
+        return proposed
 
     def log_density(self, X: Array) -> Array:
         """Up to a constant."""

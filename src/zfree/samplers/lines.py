@@ -73,7 +73,8 @@ def spread_evenly(states: Array, n: int) -> Array:
     rounds, chains, d = states.shape
     needed = -(-n // chains)
     last = rounds - 1 - (np.arange(min(needed, rounds)) * rounds) // needed
-    return states[last].reshape(-1, d)[:n]
+    draws: Array = states[last].reshape(-1, d)[:n]
+    return draws
 
 
 def learnt_root(states: Array, root: Array) -> Array:

@@ -40,7 +40,8 @@ def first_root(domain: Domain, x: Array, K: Array) -> Array:
     values, vectors = np.linalg.eigh(K * scale[:, None] * scale)
     total = (vectors * np.abs(values)) @ vectors.T + shape * scale[:, None] * scale
     values, vectors = np.linalg.eigh(total)
-    return scale[:, None] * vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+    root: Array = scale[:, None] * vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+    return root
 
 
 def _curvature(domain: Domain, x: Array) -> Array:

@@ -57,4 +57,5 @@ def draw_normal(mean: Array, sd: Array | float, low: Array, high: Array, rng: np
     # log(Φ(a) + u (Φ(b) − Φ(a))) = log Φ(b) + log(u + (1 − u) Φ(a)/Φ(b))
     z = ndtri_exp(log_b + np.log(u + (1.0 - u) * np.exp(log_a - log_b)))
     z = np.clip(z, a, b)
-    return np.clip(mean + sd * np.where(flip, -z, z), low, high)
+    drawn: Array = np.clip(mean + sd * np.where(flip, -z, z), low, high)
+    return drawn

@@ -98,7 +98,8 @@ class _Sides:
 
     def unresolved(self, X: Array) -> Mask:
         ends = (np.where(np.isfinite(end), end, np.nan) for end in (self._lower, self._upper))
-        return np.logical_or(*(np.any(np.abs(X - end) < ROUNDING * np.abs(end), axis=1) for end in ends))
+        close: Mask = np.logical_or(*(np.any(np.abs(X - end) < ROUNDING * np.abs(end), axis=1) for end in ends))
+        return close
 
 
 class _Parts:
@@ -146,4 +147,5 @@ class _Blocks:
 
     def unresolved(self, X: Array) -> Mask:
         pieces = zip(self._inner, np.split(X, self._given, axis=1), strict=True)
-        return np.logical_or.reduce([u.unresolved(x) for u, x in pieces])
+        anywhere: Mask = np.logical_or.reduce([u.unresolved(x) for u, x in pieces])
+        return anywhere
