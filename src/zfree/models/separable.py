@@ -13,7 +13,7 @@ import numpy as np
 from zfree.arrays import Array, weighted_gram
 from zfree.domains import Domain, Orthant
 from zfree.fields import Field
-from zfree.models.base import Model
+from zfree.models.base import Model, TextbookDraws
 from zfree.models.columns import ColumnFunctions
 from zfree.models.normalisable import Normalisable, all_above
 
@@ -141,3 +141,8 @@ class ExponentialModel(SeparableModel):
 
     def second(self, X: Array) -> Array:
         return np.zeros_like(X.T)[None]
+
+    def textbook_draws(self, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> TextbookDraws | None:
+        if not isinstance(domain, Orthant):
+            return None
+        return TextbookDraws(rng.exponential(1.0 / theta, (n, self.dimension)), "exponential")
