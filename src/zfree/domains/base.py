@@ -256,8 +256,7 @@ class Domain(ABC):
 
     def holds_all(self, X: Array) -> bool:
         """Whether every row is strictly inside: the quick question that :meth:`explain` asks first."""
-        margins = self.margins(X)
-        return margins.size == 0 or bool(margins.min() > 0)
+        return bool(self.margins(X).min(initial=np.inf) > 0)
 
     def explain(self, X: Array, columns: Sequence[str] | None = None) -> Violations:
         """The rows that are not strictly inside, with the constraint they break and by how much."""
