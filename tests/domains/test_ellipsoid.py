@@ -7,6 +7,7 @@ import pytest
 
 import zfree as zf
 from tests.sampling import interior, truncated_gaussian
+from zfree.samplers.starts import first_root
 
 RADIUS, CENTER = 1.7, [0.3, -0.2, 0.1]
 K = np.array([[2.0, 0.5, 0.0], [0.5, 1.5, -0.3], [0.0, -0.3, 1.0]])
@@ -155,3 +156,11 @@ def test_it_keeps_its_own_numbers_and_takes_a_diagonal():
     assert eval(repr(domain), {"Ellipsoid": zf.Ellipsoid}) == domain
     with pytest.raises(ValueError, match="read-only"):
         domain.shape[0, 0] = 2.0
+
+
+def test_chains_start_in_the_frame_of_a_narrow_ellipsoid():
+    """One length for all directions would be 10⁴ times too short along the long axis."""
+    Q = np.array([[0.6, -0.8], [0.8, 0.6]])
+    domain = zf.Ellipsoid.from_axes([1.0, 1e-4], rotation=Q)
+    root = first_root(domain, domain.center, np.zeros((2, 2)))
+    assert np.allclose(np.linalg.inv(root @ root.T), 2 * domain.shape, rtol=1e-6)

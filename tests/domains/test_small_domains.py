@@ -133,3 +133,14 @@ def test_an_unbounded_domain_has_to_say_where_it_is_unbounded():
 
     with pytest.raises(SpecificationError, match="directions in which it is unbounded"):
         Half(1.0, [0.0]).recession()
+
+
+def test_chains_need_no_distance_to_the_boundary():
+    """So far out that rejection finds nothing: the draws are at the edge, and along it as those of the ball."""
+    draws, known = (
+        zf.samplers.sample_gaussian(domain, np.array([40.0, 0.0]), np.eye(2), 2000, random_state=0)
+        for domain in (BARRED, BALL)
+    )
+    assert BARRED.contains(draws).all()
+    assert np.allclose(draws.mean(axis=0), known.mean(axis=0), atol=0.05)
+    assert np.allclose(draws.std(axis=0), known.std(axis=0), rtol=0.15)

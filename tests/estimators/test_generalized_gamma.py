@@ -40,6 +40,16 @@ def test_it_is_the_gamma_of_the_power(a):
     assert np.allclose(general.rate_se_, gamma.rate_se_, rtol=1e-8)
 
 
+@pytest.mark.parametrize("unit", [1e-20, 1e20])
+def test_units_of_the_columns_change_nothing(unit):
+    """x ↦ c x keeps κ and divides λ by c^a, however far c^a is from one."""
+    X = draw(3.0, 300)
+    plain, other = (zf.GeneralizedGamma(3.0, check=False).fit(rows) for rows in (X, unit * X))
+    assert np.allclose(other.shape_, plain.shape_, rtol=1e-8)
+    assert np.allclose(other.rate_ * unit**3, plain.rate_, rtol=1e-8)
+    assert np.allclose(other.shape_se_, plain.shape_se_, rtol=1e-8)
+
+
 def test_a_half_normal_with_known_shape_has_the_closed_form():
     """a = 2, κ = 1: the estimate of λ = 1/(2σ²) is that of maximum likelihood, 1/(2 mean(x²)), and its sandwich λ² (mean u² / mean² u − 1)."""
     x = np.abs(np.random.default_rng(0).normal(0.0, 3.0, 500))

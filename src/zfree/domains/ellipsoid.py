@@ -34,7 +34,8 @@ class Ellipsoid(AffineImage):
     Notes
     -----
     The slack is :math:`u = 1 - (x - m)^\top A(x - m)`, and the Hessian of :math:`\phi = \psi(u)` is A times a number plus rank one: its inverse is diagonal
-    plus rank one where A is diagonal. With :math:`A = I/r^2` this is :class:`Ball` (r), whose slack is r² times as large.
+    plus rank one where A is diagonal. With :math:`A = I/r^2` this is :class:`Ball` (r), whose slack is r² times as large: the same estimates, but for
+    ``BoundaryDistance(scale="natural")`` on columns of unequal spread. An ellipsoid is measured in columns divided each by its own; a ball, which must stay one, by their geometric mean.
 
     Examples
     --------

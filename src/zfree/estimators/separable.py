@@ -241,7 +241,7 @@ class GeneralizedGamma(_ShapeAndRate):
     Examples
     --------
     >>> import numpy as np, zfree as zf
-    >>> speeds = np.linalg.norm(np.random.default_rng(0).standard_normal((4000, 3)), axis=1)  # Maxwell: κ = 3, λ = 1/2
+    >>> speeds = np.linalg.norm(np.random.default_rng(0).standard_normal((20_000, 3)), axis=1)  # Maxwell: κ = 3, λ = 1/2
     >>> maxwell = zf.GeneralizedGamma(exponent=2.0, check=False).fit(speeds)
     >>> maxwell.shape_.round(1), maxwell.rate_.round(1)
     (array([3.]), array([0.5]))
