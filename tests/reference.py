@@ -1,30 +1,55 @@
-"""The slow, dense way to do everything: full matrices, finite differences, no structure. For tests and benchmarks only."""
+"""The slow, dense way to do everything: full matrices, finite differences, no structure. For tests and benchmarks only.
+
+A domain is known here by its potential φ(x) alone, a function of one point that a row of the contract table gives: its derivatives are taken by
+differences in 60 digits, and H, D, ∇·D, log det H and its gradient follow from them.
+"""
 
 from __future__ import annotations
+
+from functools import cached_property
+from itertools import combinations_with_replacement, permutations, product
 
 import mpmath as mp
 import numpy as np
 
-import zfree as zf
-from zfree.domains.polyhedral import Polyhedral
-
 mp.mp.dps = 60
-
 
 RAW = None
 """Slacks and columns as they are written."""
+TINY = mp.mpf(10) ** -20
+STEP = mp.mpf(10) ** -12
+"""Of differences up to the third: rounding 1e-24, and 1e-18 left out at a distance of 1e-3 from the boundary."""
 
 
-def slack_hessian(domain, p, x, units=RAW):
-    """H of φ = Σ ψ(s_k/σ_k) at one point of a polyhedral domain, plus what the metric of the columns adds along directions no facet limits."""
-    A, b = domain.inequalities
-    sigma = np.ones(len(b)) if units is RAW else units.slacks
-    spread = np.ones(x.size) if units is RAW else units.spread
-    H = np.zeros((x.size, x.size), dtype=x.dtype)
-    idle = () if units is RAW else getattr(domain, "redundant", ())  # rows of the text that are no facets of the set
-    for a, level, unit in [row for k, row in enumerate(zip(A, b, sigma, strict=True)) if k not in idle]:
-        H = H + ((level - a @ x) / unit) ** (p - 2) * np.outer(a, a) / unit**2
-    return H + unseen_metric(A, spread).astype(x.dtype)
+def flat_power(s, p):
+    """ψ with ψ'' = s^(p−2)."""
+    if p == 0:
+        return -mp.log(s)
+    return s * mp.log(s) - s if p == 1 else s**p / (p * (p - 1))
+
+
+def curved_power(u, largest, p):
+    """ψ of a concave slack: ψ'' = u^(p−2), and a slope that is shifted so that it is −largest^(p−1) where u is largest."""
+    c, v = mp.mpf(largest), u / largest
+    if p == 0:
+        return -mp.log(v)
+    return -(c**p) * (2 * v - v * mp.log(v) if p == 1 else v + (v - v**p / p) / (p - 1))
+
+
+def facets(A, b, idle=()):
+    """φ = Σ ψ(s_k/σ_k) of {A x < b}, plus what the metric of the columns adds along directions no facet limits.
+
+    `idle` are rows of the text that are no facets of the set; in units they do not count.
+    """
+
+    def potential(x, p, units=RAW):
+        sigma = np.ones(len(b)) if units is RAW else units.slacks
+        M = unseen_metric(A, np.ones(x.size) if units is RAW else units.spread)
+        rows = [k for k in range(len(b)) if units is RAW or k not in idle]
+        slacks = [(mp.mpf(float(b[k])) - exact(A[k]) @ x) / mp.mpf(float(sigma[k])) for k in rows]
+        return sum((flat_power(s, p) for s in slacks), mp.mpf(0)) + x @ M @ x / 2
+
+    return potential
 
 
 def unseen_metric(A, spread):
@@ -33,6 +58,8 @@ def unseen_metric(A, spread):
     for a in A:
         if np.linalg.matrix_rank(np.array([*rows, a / np.linalg.norm(a)]), tol=1e-9) > len(rows):
             rows.append(a / np.linalg.norm(a))
+    if len(rows) == len(spread):
+        return np.zeros((len(spread),) * 2, dtype=object)
     M = mp.diag([mp.mpf(float(t)) ** -2 for t in spread])
     if rows:
         B = mp.matrix([[mp.mpf(float(v)) for v in row] for row in rows])
@@ -40,23 +67,79 @@ def unseen_metric(A, spread):
     return np.array(M.tolist(), dtype=object)
 
 
-def ball_hessian(domain, p, x, units=RAW):
-    """H of the shifted power of (c² − ‖x − m‖²)/σ, by differentiating its gradient."""
-    sigma = 1.0 if units is RAW else units.slacks[0]
-    if units is not RAW:
-        return sigma**-p * ball_hessian(domain, p, x)  # φ(u/σ) is σ^(−p) φ(u) for a power, up to a constant
-    c = domain.radius**2
+def curved(slack, largest):
+    """φ = ψ(u/σ) of one concave slack u(x), at most `largest`."""
 
-    def gradient(y):
-        offset = y - domain.center
-        u = c - offset @ offset
-        slope = -(c ** (p - 1)) * (1 + (mp.log(c / u) if p == 1 else (1 - (u / c) ** (p - 1)) / (p - 1)))
-        return -2 * slope * offset
+    def potential(x, p, units=RAW):
+        sigma = 1 if units is RAW else mp.mpf(float(units.slacks[0]))
+        return curved_power(slack(x) / sigma, mp.mpf(largest) / sigma, p)
 
-    return derivative(gradient, x)
+    return potential
 
 
-TINY = mp.mpf(10) ** -20
+class Differences:
+    """Derivatives of a function of one point, in 60 digits, up to the third."""
+
+    def __init__(self, potential, x):
+        self.x, self.d = exact(x), len(x)
+        self._values, self._potential = {}, potential
+
+    def _at(self, moves):
+        """φ moved by some steps along each coordinate."""
+        if moves not in self._values:
+            self._values[moves] = self._potential(self.x + STEP * np.array(moves))
+        return self._values[moves]
+
+    def _mixed(self, axes):
+        """∂φ/∂x_axes: the mean over all signs of steps along each of them."""
+        total = mp.mpf(0)
+        for signs in product((1, -1), repeat=len(axes)):
+            moves = np.zeros(self.d, dtype=int)
+            np.add.at(moves, list(axes), signs)
+            total += int(np.prod(signs)) * self._at(tuple(moves.tolist()))
+        return total / (2 * STEP) ** len(axes)
+
+    def _symmetric(self, order):
+        out = np.zeros((self.d,) * order, dtype=object)
+        for axes in combinations_with_replacement(range(self.d), order):
+            value = self._mixed(axes)
+            for turned in permutations(axes):
+                out[turned] = value
+        return out
+
+    @cached_property
+    def hessian(self):
+        """H."""
+        return self._symmetric(2)
+
+    @cached_property
+    def third(self):
+        """∂_k H_ij."""
+        return self._symmetric(3)
+
+    @cached_property
+    def inverse(self):
+        """H⁻¹."""
+        return np.array(mp.inverse(mp.matrix(self.hessian.tolist())).tolist(), dtype=object)
+
+    @cached_property
+    def logdet(self):
+        """log det H."""
+        return mp.log(mp.det(mp.matrix(self.hessian.tolist())))
+
+    @cached_property
+    def grad_logdet(self):
+        """∂_k log det H = tr(H⁻¹ ∂_k H)."""
+        return np.einsum("ij,jik->k", self.inverse, self.third)
+
+    def generator(self, gamma):
+        """G = det(H)^(−γ) H⁻¹."""
+        return mp.exp(-gamma * self.logdet) * self.inverse
+
+    def divergence(self, gamma):
+        """Σ_i ∂_i G_ij, with ∂_i H⁻¹ = −H⁻¹ ∂_i H H⁻¹ and ∂_i det(H)^(−γ) = −γ det(H)^(−γ) ∂_i log det H."""
+        bent = np.einsum("ia,abi->b", self.inverse, self.third) @ self.inverse
+        return -mp.exp(-gamma * self.logdet) * (gamma * self.grad_logdet @ self.inverse + bent)
 
 
 def derivative(f, x, step=TINY):
@@ -64,50 +147,9 @@ def derivative(f, x, step=TINY):
     return np.stack([(f(x + step * e) - f(x - step * e)) / (2 * step) for e in np.eye(x.size, dtype=int)], axis=-1)
 
 
-def hessian(domain, p, x, units=RAW):
-    if isinstance(domain, zf.Product):
-        blocks, start, slack = np.zeros((x.size, x.size), dtype=x.dtype), 0, 0
-        for factor in domain.factors:
-            part, own = slice(start, start + factor.dimension), slice(slack, slack + factor.n_slacks)
-            inner = RAW if units is RAW else zf.Units(units.slacks[own].copy(), units.spread[part].copy())
-            blocks[part, part] = hessian(factor, p, x[part], inner)
-            start, slack = part.stop, own.stop
-        return blocks
-    if isinstance(domain, Polyhedral):
-        return slack_hessian(domain, p, x, units)
-    assert isinstance(domain, zf.Ball), f"no reference for {domain!r}"
-    return ball_hessian(domain, p, x, units)
-
-
-def chart_units(domain, units):
-    """Units in the order of the chart's own slacks: on a simplex the kept parts, then the dropped one."""
-    if isinstance(domain, zf.Product):
-        slacks, spreads, start, slack = [], [], 0, 0
-        for factor in domain.factors:
-            part, own = slice(start, start + factor.dimension), slice(slack, slack + factor.n_slacks)
-            inner = chart_units(factor, zf.Units(units.slacks[own].copy(), units.spread[part].copy()))
-            slacks, spreads = [*slacks, inner.slacks], [*spreads, inner.spread]
-            start, slack = part.stop, own.stop
-        return zf.Units(np.concatenate(slacks), np.concatenate(spreads))
-    if domain.chart is None:
-        return units
-    kept = domain.chart.kept
-    return zf.Units(np.r_[units.slacks[kept], np.delete(units.slacks, kept)], units.spread[kept])
-
-
 def exact(x):
     """A float vector as one of 60 digits: close to a boundary, differences of doubles have none left."""
     return np.array([mp.mpf(float(v)) for v in x], dtype=object)
-
-
-def barrier_matrix(domain, p, gamma, x, units=RAW):
-    """G = det(H)^(−γ) H⁻¹ at one point, in the precision of `x`."""
-    H = hessian(domain, p, x, units)
-    if x.dtype == float:
-        return np.exp(-gamma * np.linalg.slogdet(H)[1]) * np.linalg.inv(H)
-    H = mp.matrix(H.tolist())
-    G = mp.det(H) ** (-gamma) * mp.inverse(H)
-    return np.array(G.tolist(), dtype=object)
 
 
 def column_divergence(matrix, x, **step):
@@ -136,14 +178,21 @@ def gaussian_moments(X, D, divergence):
     return gamma, g
 
 
+def facet_generator(A, b, p, gamma, x):
+    """G at one point of {A x < b}, bounded, in doubles: facet by facet, then a dense inverse."""
+    H = sum(s ** (p - 2) * np.outer(a, a) for a, s in zip(A, b - A @ x, strict=True))
+    return np.exp(-gamma * np.linalg.slogdet(H)[1]) * np.linalg.inv(H)
+
+
 def dense_truncated_gaussian_fit(X, domain, p=4 / 3, gamma=0.5):
-    """θ̂ and its covariance the obvious way: dense G as it is written, its divergence by differences, dense J, a loop over rows."""
+    """θ̂ and its covariance on a polytope the obvious way: dense G as it is written, its divergence by differences, dense J, a loop over rows."""
     n = len(X)
     D, divergence = [], []
+    A, b = domain.inequalities
     for x in X:
         step = 1e-4 * float(domain.boundary_distance(x[None])[0][0])
-        D.append(barrier_matrix(domain, p, gamma, x))
-        divergence.append(column_divergence(lambda y: barrier_matrix(domain, p, gamma, y), x, step=step))
+        D.append(facet_generator(A, b, p, gamma, x))
+        divergence.append(column_divergence(lambda y: facet_generator(A, b, p, gamma, y), x, step=step))
     D, divergence = np.array(D), np.array(divergence)
     G, g = gaussian_moments(X, D, divergence)
     theta = -np.linalg.solve(G, g)

@@ -1,9 +1,9 @@
 r"""A positive-definite matrix that is a sum of simple pieces, inverted in whatever structure it has.
 
-.. math:: H(x) = K + \mathrm{diag}(h(x)) + \sum_k w_k(x)\, a_k a_k^\top + \sum_b g_b(x)\, x_b x_b^\top
+.. math:: H(x) = K + \mathrm{diag}(h(x)) + \sum_k w_k(x)\, a_k a_k^\top + \sum_b g_b(x)\, z_b z_b^\top, \qquad z_b = A_b x_b
 
 with a constant K (the energy of a Gaussian), coordinate terms h_j of x_j alone, facets whose weight w_k depends on their own slack
-:math:`s_k = b_k - a_k\cdot x`, and balls whose gain g_b depends on :math:`|x_b|`, b a group of columns. The divergence of
+:math:`s_k = b_k - a_k\cdot x`, and balls and ellipsoids whose gain g_b depends on :math:`x_b^\top A_b x_b`, b a group of columns. The divergence of
 :math:`D = H^{-1}` is :math:`-D\,m` with :math:`m_b = \sum_{ia} D_{ia}\,\partial_i H_{ab}`. All pieces but the last are Hessians of convex functions:
 their derivatives are symmetric in all indices and m is :math:`\nabla\log\det H`. That of a ball, whose part along the sphere stays constant, is not.
 
@@ -44,13 +44,15 @@ class Energy(NamedTuple):
 
 
 class Radial(NamedTuple):
-    """g x xᵀ over a group of columns; ∇g = g · ratio · x."""
+    """g z zᵀ over a group of columns, z = A(x − center); ∇g = g · ratio · z."""
 
     columns: slice
-    x: Array
-    """Offsets from the centre (N, size of the group)."""
+    z: Array
+    """(N, size of the group)"""
     gain: Array
     ratio: Array
+    bend: Array | None = None
+    """A, the derivative of z; None for the identity."""
 
 
 class InverseCurvature(NamedTuple):
@@ -75,6 +77,8 @@ class Curvature:
     radials : tuple of Radial
     flat : ndarray of shape (q, d)
         Normals of the flat set, if it is one.
+    constant : ndarray of shape (d, d), optional
+        What ellipsoids add to K.
     """
 
     diagonal: Array
@@ -84,9 +88,11 @@ class Curvature:
     ratios: Array
     radials: tuple[Radial, ...]
     flat: Array
+    constant: Array | None = None
 
     def plus(self, K: Array) -> InverseCurvature:
         """Invert K + H₀, with K symmetric and positive semidefinite (d, d)."""
+        K = K if self.constant is None else K + self.constant
         field = self._structured(K)
         if field is None:
             field = Dense(self._along(self._dense(K)))
@@ -106,7 +112,7 @@ class Curvature:
             v, weight = np.broadcast_to(self.normals[0], delta.shape), self.weights[:, 0]
         else:
             v, weight = np.zeros_like(delta), self.radials[0].gain
-            v[:, self.radials[0].columns] = self.radials[0].x
+            v[:, self.radials[0].columns] = self.radials[0].z
         u = delta * v
         return DiagonalPlusRankOne(delta, -1.0 / (1.0 / weight + np.einsum("nj,nj->n", u, v)), u)
 
@@ -116,8 +122,8 @@ class Curvature:
         H[:] = K
         if len(self.normals):
             H += (self.weights @ _outer(self.normals)).reshape(n, d, d)
-        for columns, x, gain, _ in self.radials:
-            H[:, columns, columns] += gain[:, None, None] * x[:, :, None] * x[:, None, :]
+        for columns, z, gain, _, _ in self.radials:
+            H[:, columns, columns] += gain[:, None, None] * z[:, :, None] * z[:, None, :]
         own = np.arange(d)
         H[:, own, own] += self.diagonal
         # Scaled to a diagonal of one, coordinates next to their facet are as well conditioned as any; only oblique facets are not.
@@ -142,9 +148,9 @@ class Curvature:
         n, d = int(rows.sum()), len(K)
         pieces = [np.broadcast_to(constant, (n, d, d)), np.sqrt(self.diagonal[rows])[:, :, None] * np.eye(d)]
         pieces.append(np.sqrt(self.weights[rows])[:, :, None] * self.normals)
-        for columns, x, gain, _ in self.radials:
+        for columns, z, gain, _, _ in self.radials:
             padded = np.zeros((n, 1, d))
-            padded[:, 0, columns] = np.sqrt(gain[rows])[:, None] * x[rows]
+            padded[:, 0, columns] = np.sqrt(gain[rows])[:, None] * z[rows]
             pieces.append(padded)
         root = np.concatenate(pieces, axis=1)
         order = np.argsort(-np.einsum("nkj,nkj->nk", root, root), axis=1)
@@ -168,12 +174,18 @@ class Curvature:
         pull = own * self.diagonal * self.diagonal_ratio
         if len(self.normals):
             pull -= (self._leverages(D) * self.weights * self.ratios) @ self.normals
-        for columns, x, gain, ratio in self.radials:
+        for columns, z, gain, ratio, bend in self.radials:
             padded = np.zeros_like(pull)
-            padded[:, columns] = x
+            padded[:, columns] = z
             y = D.apply(padded)[:, columns]
-            along = gain * (ratio * np.einsum("nj,nj->n", x, y) + own[:, columns].sum(axis=1))
-            pull[:, columns] += along[:, None] * x + gain[:, None] * y
+            if bend is None:
+                trace = own[:, columns].sum(axis=1)
+            else:  # tr(D A)
+                rows, cols = np.nonzero(bend)
+                trace = bend[rows, cols] @ D.entries(rows + columns.start, cols + columns.start)
+                y_bent = y @ bend
+            along = gain * (ratio * np.einsum("nj,nj->n", z, y) + trace)
+            pull[:, columns] += along[:, None] * z + gain[:, None] * (y if bend is None else y_bent)
         return pull
 
     def _leverages(self, D: Field) -> Array:

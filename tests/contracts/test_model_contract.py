@@ -14,6 +14,7 @@ from zfree.models import (
     DirichletModel,
     ExponentialModel,
     GammaModel,
+    GeneralizedGammaModel,
     LogNormalModel,
     PairwiseModel,
 )
@@ -45,10 +46,10 @@ def _pairwise(a, b, center=None, pairs=None, linear=True):
 P = np.random.default_rng(4).standard_normal((2, 4, 3))
 
 
-def _stein_functions(X):
-    """Integrals of 1, log x, x and x log x."""
-    log = X.log()
-    terms = (X, X * log - X, X**2 / 2, X**2 * log / 2 - X**2 / 4)
+def _stein_functions(X, a=1.0):
+    """Integrals of 1, log u, u and u log u over x, u = x^a, divided by a."""
+    log, up = X.log(), X ** (a + 1)
+    terms = (X / a, X * log - X, up / (a + 1) / a, up * log / (a + 1) - up / (a + 1) ** 2)
     return torch.cat([sum(torch.tensor(p) * t for p, t in zip(w, terms, strict=True)) for w in P], dim=1)
 
 
@@ -71,6 +72,21 @@ MODELS = {
     "dirichlet": (DirichletModel(NAMES), lambda X: X.log(), LOG_BASE),
     "exponential": (ExponentialModel(NAMES), lambda X: -X, None),
     "gamma": (GammaModel(NAMES), lambda X: torch.cat([X.log(), -X], dim=1), LOG_BASE),
+    "generalized-gamma": (
+        GeneralizedGammaModel(NAMES, 1.7),
+        lambda X: torch.cat([X.log(), -(X**1.7)], dim=1),
+        LOG_BASE,
+    ),
+    "generalized-gamma, a < 1": (
+        GeneralizedGammaModel(NAMES, 0.4),
+        lambda X: torch.cat([X.log(), -(X**0.4)], dim=1),
+        LOG_BASE,
+    ),
+    "stein-functions-of-powers": (
+        SteinFunctions(NAMES, ("shape", "rate"), P, whole=False, exponent=1.7),
+        lambda X: _stein_functions(X, 1.7),
+        None,
+    ),
     "stein-functions": (SteinFunctions(NAMES, ("shape", "rate"), P, whole=False), _stein_functions, None),
     "custom-derivatives-given": (
         CustomModel(

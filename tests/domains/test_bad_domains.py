@@ -71,6 +71,47 @@ MALFORMED = {
     "a radius without a square": (lambda: zf.Ball(1e200), InvalidDomainError, ["1e.200", "square", "common unit"]),
     "a tiny radius without a square": (lambda: zf.Ball(1e-200), InvalidDomainError, ["1e-200", "square", "unit"]),
     "a center without a square": (lambda: zf.Ball(1.0, [1e200]), InvalidDomainError, ["center", "1e.200", "unit"]),
+    "a shape that is not symmetric": (
+        lambda: zf.Ellipsoid([[1.0, 0.5], [0.4, 1.0]]),
+        InvalidDomainError,
+        ["shape", "symmetric", r"\(A \+ A.T\) / 2"],
+    ),
+    "a shape that is not definite": (
+        lambda: zf.Ellipsoid([[1.0, 2.0], [2.0, 1.0]]),
+        InvalidDomainError,
+        ["positive definite", "-1", "unbounded"],
+    ),
+    "a singular shape in other units": (
+        lambda: zf.Ellipsoid(np.outer([1.0, 1e6], [1.0, 1e6])),
+        InvalidDomainError,
+        ["positive definite", "unbounded", "Product"],
+    ),
+    "a shape with a zero": (lambda: zf.Ellipsoid([1.0, 0.0]), InvalidDomainError, [r"shape\[1, 1\] = 0"]),
+    "a shape that is no matrix": (lambda: zf.Ellipsoid([[1.0, 0.0]]), InvalidDomainError, ["square", r"\(1, 2\)"]),
+    "a shape with NaN": (lambda: zf.Ellipsoid([[np.nan]]), InvalidDomainError, ["shape", "finite", "nan"]),
+    "a shape that is text": (lambda: zf.Ellipsoid([["1"]]), InvalidDomainError, ["shape", "numbers", "'1'"]),
+    "a shape without a square": (lambda: zf.Ellipsoid([1e305, 1.0]), InvalidDomainError, ["square", "common unit"]),
+    "a center of another width": (
+        lambda: zf.Ellipsoid(np.eye(2), [0.0, 0.0, 0.0]),
+        InvalidDomainError,
+        ["center", "3", "2 × 2"],
+    ),
+    "a center of an ellipsoid without a square": (
+        lambda: zf.Ellipsoid(np.eye(1), [1e200]),
+        InvalidDomainError,
+        ["center", "1e.200", "unit"],
+    ),
+    "a semi-axis of zero": (
+        lambda: zf.Ellipsoid.from_axes([1.0, 0.0]),
+        InvalidDomainError,
+        ["semi-axes", "positive", r"\[1.0, 0.0\]"],
+    ),
+    "a semi-axis without a square": (lambda: zf.Ellipsoid.from_axes([1e200]), InvalidDomainError, ["1e.200", "unit"]),
+    "a rotation that is none": (
+        lambda: zf.Ellipsoid.from_axes([1.0, 2.0], rotation=[[1.0, 1.0], [0.0, 1.0]]),
+        InvalidDomainError,
+        ["rotation", "2 × 2", "orthonormal"],
+    ),
     "radii without squares": (lambda: zf.Shells([1.0, 1e200]), InvalidDomainError, ["radii", "square", "unit"]),
     "a side beyond floating point": (
         lambda: zf.Box([0], [10**400]),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import zfree as zf
-from tests.contracts.tables import DOMAINS
+from tests.contracts.tables import CONVEX, DOMAINS
 from tests.sampling import near_boundary
 from zfree.errors import InconsistentGeneratorWarning, InfiniteVarianceWarning
 from zfree.generators import Decay
@@ -16,7 +16,7 @@ from zfree.models import BoundaryOrder
 # Most of these data were not drawn from the model that is fitted to them.
 pytestmark = pytest.mark.filterwarnings("ignore::zfree.errors.MisfitWarning")
 
-FACETS = ["Orthant-1d", "Orthant", "Box", "HalfSpace", "SolidSimplex", "Ball", "Polytope"]
+FACETS = [n for n in CONVEX if DOMAINS[n].has_boundary and DOMAINS[n].chart is None and not n.startswith("Product")]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import torch
 
 import zfree as zf
 from tests.contracts.test_model_contract import _SIZES, FIELDS, _points
-from zfree.models import CustomModel, DirichletModel, GammaModel
+from zfree.models import CustomModel, DirichletModel, GammaModel, GeneralizedGammaModel
 from zfree.models.stein import SteinFunctions, best_functions, first_functions
 from zfree.moments import Problem, Rows
 
@@ -19,8 +19,13 @@ LOG_BASE = lambda X: -X.log().sum(dim=1)  # noqa: E731
 TORCH = {
     "dirichlet": (DirichletModel(NAMES), lambda X: X.log(), lambda a: a),
     "gamma": (GammaModel(NAMES), lambda X: torch.cat([X.log(), -X], dim=1), lambda a: np.concatenate([a, 1 / a])),
+    "generalized gamma": (
+        GeneralizedGammaModel(NAMES, 1.7),
+        lambda X: torch.cat([X.log(), -(X**1.7)], dim=1),
+        lambda a: np.concatenate([a, 1 / a]),
+    ),
 }
-HOME = {"dirichlet": zf.Simplex(3), "gamma": zf.Orthant(3)}
+HOME = {"dirichlet": zf.Simplex(3), "gamma": zf.Orthant(3), "generalized gamma": zf.Orthant(3)}
 
 
 def _integrals(weights):

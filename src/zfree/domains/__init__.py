@@ -3,6 +3,7 @@
 from zfree.domains.ball import Ball
 from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
 from zfree.domains.box import Box
+from zfree.domains.ellipsoid import Ellipsoid
 from zfree.domains.halfspace import HalfSpace
 from zfree.domains.orthant import Orthant
 from zfree.domains.parts import BoundaryParts
@@ -21,6 +22,7 @@ __all__ = [
     "Box",
     "Chart",
     "Domain",
+    "Ellipsoid",
     "HalfSpace",
     "Orthant",
     "Polytope",

@@ -85,10 +85,6 @@ class Ball(Spherical):
         near = room / far  # the product of the two ends, so that neither loses digits
         return Sections(np.where(along > 0, far, near) / size, np.where(along > 0, near, far) / size)
 
-    @property
-    def n_slacks(self) -> int:
-        return 1
-
     def slacks(self, X: Array) -> Array:
         r = np.linalg.norm(X - self.center, axis=1, keepdims=True)
         slacks: Array = (self.radius - r) * (self.radius + r)
@@ -138,10 +134,10 @@ class Ball(Spherical):
         return self.center + offset * np.minimum(1.0, largest / np.where(r > 0, r, 1.0))
 
     def affine_image(self, B: Array, c: Array) -> Domain:
-        scale, center = self._similar(B, c)
-        return Ball(self.radius * scale, center)
+        from zfree.domains.ellipsoid import Ellipsoid
 
-    def coordinate_facets(self) -> dict[int, list[float]] | None:
-        if self.dimension == 1:
-            return {0: [float(self.center[0] - self.radius), float(self.center[0] + self.radius)]}
-        return None
+        scale, center = self._similar(B, c)
+        if scale is not None:
+            return Ball(self.radius * scale, center)
+        back = np.linalg.inv(B) / self.radius
+        return Ellipsoid(back.T @ back, center)

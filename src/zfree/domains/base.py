@@ -10,7 +10,7 @@ import numpy as np
 
 from zfree.arrays import Array, Index, Mask, row_chunks
 from zfree.conversion import real_array
-from zfree.domains.linear_programs import balanced
+from zfree.domains.derived import Sections, curvature_along, pulled_to_the_interior, reach, terms_of_margins
 from zfree.domains.parts import BoundaryParts
 from zfree.domains.recession import cone_edges
 from zfree.domains.units import Units
@@ -21,6 +21,9 @@ from zfree.potentials import SlackPotential
 
 BOUNDARY_TOLERANCE = 1e-12
 """A constraint missed by less than this, relative to the size of its terms, is rounding: the row is *on* the boundary."""
+
+
+__all__ = ["BarrierHessian", "Chart", "Domain", "FacetExponents", "Sections"]
 
 
 class BarrierHessian(NamedTuple):
@@ -43,13 +46,6 @@ class FacetExponents(NamedTuple):
     """det H ~ s^(−det)"""
 
 
-class Sections(NamedTuple):
-    """Distances (N, d) from x_j down and up to the ends of coordinate j's own section of the domain."""
-
-    below: Array
-    above: Array
-
-
 class Chart(NamedTuple):
     """Affine coordinates x = C y + c of a domain that is flat inside a larger space; y are some of the columns of x."""
 
@@ -68,7 +64,12 @@ class Chart(NamedTuple):
 
 
 class Domain(ABC):
-    """An open set Ω ⊂ ℝᵈ (or a flat one, such as the simplex) where the data live: convex, unless it says otherwise."""
+    """An open set Ω ⊂ ℝᵈ (or a flat one, such as the simplex) where the data live: convex, unless it says otherwise.
+
+    A domain says its `dimension`, whether it `is_bounded`, its `margins` and an `interior_point`; for barriers also its `slacks`, where they are
+    not the margins, and its `barrier`. The rest follows from these, by bisection and differences where a domain does not know better, or is
+    refused with what is missing.
+    """
 
     @property
     @abstractmethod
@@ -81,85 +82,113 @@ class Domain(ABC):
         """Whether the domain is a bounded set."""
 
     @property
-    @abstractmethod
     def has_boundary(self) -> bool:
         """False only for the whole of ℝᵈ."""
+        return True
 
-    @abstractmethod
     def constraint_names(self, columns: Sequence[str] | None = None) -> list[str]:
         """Readable constraints, in the order of :meth:`margins`."""
+        m = self.margins(self.interior_point()[None]).shape[1]
+        return [f"constraint {k} of {self!r}" for k in range(m)]
 
     @abstractmethod
     def margins(self, X: Array) -> Array:
         """Signed room (N, m) to each constraint in its own units: positive inside, 0 on it, negative outside."""
 
-    @abstractmethod
     def margin_scales(self, X: Array) -> Array:
         """The size (m,) of the terms that each margin is a difference of, at most over the rows of `X`.
 
         Rounding of a margin is a share of it, whatever the units: that tells rounding from a violation.
         """
+        return terms_of_margins(self, X)
 
     @abstractmethod
     def interior_point(self) -> Array:
         """A point well inside the domain."""
 
-    @abstractmethod
     def boundary_distance(self, X: Array, spread: Array | None = None) -> tuple[Array, Array]:
         """Euclidean distance (N,) to the boundary and its gradient (N, d) (almost everywhere).
 
         With `spread` the distance is that in columns divided by it, and the gradient that in the columns as they are. Spheres stay
         spheres only under one unit for all columns; there the geometric mean is it.
         """
+        raise self.lacks(
+            "boundary_distance", "no distance to the boundary is known", "Use a Barrier, or SectionDistance"
+        )
 
-    @abstractmethod
     def sections(self, X: Array) -> Sections:
         """How far each coordinate can move alone before it leaves the domain (∞ where it never does)."""
+        ends = [self.chord(X, e) for e in np.eye(self.dimension)]
+        return Sections(np.stack([e.below for e in ends], axis=1), np.stack([e.above for e in ends], axis=1))
 
-    @abstractmethod
     def slacks(self, X: Array) -> Array:
-        """The slacks s_k(x) > 0 (N, m) that a barrier acts on, as the domain is written."""
+        """The slacks s_k(x) > 0 (N, m) that a barrier acts on, as the domain is written: the margins, unless it says otherwise."""
+        return self.margins(X)
 
     @property
-    @abstractmethod
     def n_slacks(self) -> int:
         """m, how many slacks there are."""
+        return int(self.slacks(self.interior_point()[None]).shape[1])
 
     def slack_units(self, means: Array) -> Array:
         """The unit of each slack (m,), from its mean over the rows: that mean, unless the set brings a unit of its own."""
         return means
 
-    @abstractmethod
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         """Inverse Hessian, log-determinant and its gradient of φ = Σ ψ(slack), in the domain's own structure.
 
         With `units` the slacks are divided by their typical size, φ = Σ ψ(s_k/σ_k), and directions that no facet limits are
         measured by the spread of the columns; without, everything counts as it is written.
         """
+        raise self.lacks("barrier", "no barrier is known", "Use BoundaryDistance() or SectionDistance()")
 
-    @abstractmethod
     def boundary_parts(self) -> BoundaryParts:
         """The facets and spheres that bound the domain, each once; refused where it is not convex."""
+        raise self.lacks(
+            "boundary_parts", "what its boundary is made of is not known", 'Use Barrier() or generator="search"'
+        )
 
-    @abstractmethod
     def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
         """Second and third derivatives (N,) of t ↦ φ(x + t v) at t = 0: vᵀHv, and Σ ∂_k H_ij v_i v_j v_k."""
+        return curvature_along(self, potential, X, V)
 
-    @abstractmethod
     def clip(self, X: Array, epsilon: float) -> Array:
         """Move rows that touch the boundary inwards, so that no margin is below `epsilon`."""
+        return pulled_to_the_interior(self, X, epsilon)
 
-    @abstractmethod
     def affine_image(self, B: Array, c: Array) -> Domain:
         """The domain of x ↦ B x + c for x in this domain."""
+        from zfree.domains.image import AffineImage
 
-    @abstractmethod
+        return AffineImage(self, B, c)
+
     def coordinate_facets(self) -> dict[int, list[float]] | None:
         """Positions of the facets {x_j = v} if the boundary has no other parts, else None."""
+        if self.dimension > 1 or not self.is_convex:
+            return None
+        middle = self.interior_point()
+        below, above = self.chord(middle[None], np.ones(1))
+        return {0: [float(v) for v in np.r_[middle - below, middle + above] if np.isfinite(v)]}
 
-    @abstractmethod
     def recession(self) -> Array | None:
         """Rows a of a system a·v ≤ 0 whose solutions are the directions in which Ω is unbounded; None if bounded."""
+        if self.is_bounded:
+            return None
+        raise self.lacks("recession", "the directions in which it is unbounded are not known", "Cut it off far out")
+
+    def lacks(self, ability: str, missing: str, remedy: str) -> SpecificationError:
+        """The refusal of something that this domain does not bring: what is missing, and what to do."""
+        if ability in ("barrier", "boundary_parts") and not self.is_convex:
+            hull = (
+                f"fit on its convex hull, {self.hull!r} (domain.hull)"
+                if self.hull is not self
+                else "fit on its convex hull"
+            )
+            return SpecificationError(
+                f"a barrier needs a convex domain, and {self!r} is not convex. Use BoundaryDistance(), which is consistent there, or "
+                f"{hull}, knowing that the generator then does not vanish on the rest of the boundary and the estimate is biased."
+            )
+        return SpecificationError(f"{missing} for {self!r}. {remedy}, or write {type(self).__name__}.{ability}.")
 
     def recession_directions(self, spread: Array | None = None) -> Array:
         """Directions v (m, d) that span the cone in which Ω is unbounded: x + t v is inside for all x inside and t ≥ 0.
@@ -178,23 +207,11 @@ class Domain(ABC):
 
         By doubling and bisection, unless a domain knows better.
         """
-        return Sections(self._reach(X, -v), self._reach(X, v))
-
-    def _reach(self, X: Array, v: Array) -> Array:
-        steps = 2.0 ** np.arange(-60, 61)
-        within = sum(
-            self.contains(X + t * v).astype(np.intp) for t in steps
-        )  # convex: inside up to some step, then outside
-        low, high = np.r_[0.0, steps][within], np.r_[steps, np.inf][within]
-        for _ in range(55):
-            middle = np.where(np.isinf(high), low, 0.5 * (low + high))
-            inside = self.contains(X + middle[:, None] * v)
-            low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-        return np.where(np.isinf(high), np.inf, low)
+        return Sections(reach(self, X, -v), reach(self, X, v))
 
     def facet_exponents(self, q: float) -> list[FacetExponents]:
         """Exponents of the barrier with 1/ψ'' ~ s^q at each kind of facet; flat facets unless overridden."""
-        return [FacetExponents(q, 0.0, q)] if self.has_boundary else []
+        return [FacetExponents(q, 0.0, q)] if self.has_boundary and self.is_convex else []
 
     @property
     def unlimited(self) -> Mask:
@@ -239,8 +256,7 @@ class Domain(ABC):
 
     def holds_all(self, X: Array) -> bool:
         """Whether every row is strictly inside: the quick question that :meth:`explain` asks first."""
-        margins = self.margins(X)
-        return margins.size == 0 or bool(margins.min() > 0)
+        return bool(self.margins(X).min(initial=np.inf) > 0)
 
     def explain(self, X: Array, columns: Sequence[str] | None = None) -> Violations:
         """The rows that are not strictly inside, with the constraint they break and by how much."""
@@ -282,29 +298,3 @@ class Domain(ABC):
         if columns is None:
             columns = self.columns
         return list(columns) if columns is not None else [f"x{j + 1}" for j in range(self.dimension)]
-
-
-def pull_inwards(X: Array, centre: Array, room: Array, room_at_centre: Array, epsilon: float) -> Array:
-    """Move each row towards `centre` just enough that every affine margin reaches `epsilon`.
-
-    `room` (N, m) are the margins of the rows, `room_at_centre` (m,) those of the centre. Margins are affine, so moving
-    by a fraction t changes a margin to ``(1 - t) room + t room_at_centre``.
-    """
-    target = np.minimum(epsilon, room_at_centre)
-    short = np.maximum(target - room, 0.0)
-    gap = np.maximum(room_at_centre - room, np.finfo(float).tiny)
-    t = np.clip((short / gap).max(axis=1, initial=0.0), 0.0, 1.0)[:, None]
-    inside: Array = X + t * (centre - X)
-    return inside
-
-
-def check_affine(B: Array, c: Array, d: int) -> tuple[Array, Array]:
-    """Validate an invertible affine map of ℝᵈ."""
-    B, c = real_array(B, "B of an affine map"), real_array(c, "c of an affine map")
-    if B.shape != (d, d) or c.shape != (d,):
-        raise SpecificationError(f"an affine map of ℝ^{d} needs B of shape ({d}, {d}) and c of shape ({d},).")
-    if not np.isfinite(c).all():
-        raise SpecificationError("c of an affine map must be finite numbers.")
-    if not np.all(np.isfinite(B)) or np.linalg.cond(balanced(B)[0]) > 1e14:
-        raise SpecificationError("B must be invertible: it would flatten the domain.")
-    return B, c

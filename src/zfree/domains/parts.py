@@ -12,11 +12,13 @@ from zfree.arrays import Array, Index
 
 
 class Sphere(NamedTuple):
-    """The boundary of a ball in some of the columns, whose slack is u = R² − |x − center|²."""
+    """The boundary of a ball or an ellipsoid in some of the columns, whose slack is u = R² − (x − center)ᵀ A (x − center)."""
 
     columns: slice
     center: Array
     slack: int
+    shape: Array | None = None
+    """A; None for the identity."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,7 @@ class BoundaryParts:
                 out.append(padded)
             slacks.append(part.slacks + slack)
             spheres += [
-                Sphere(slice(s.columns.start + column, s.columns.stop + column), s.center, s.slack + slack)
+                Sphere(slice(s.columns.start + column, s.columns.stop + column), s.center, s.slack + slack, s.shape)
                 for s in part.spheres
             ]
             column, slack = column + size, slack + own

@@ -9,13 +9,10 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Index
 from zfree.domains.ball import Ball
-from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
-from zfree.domains.parts import BoundaryParts
+from zfree.domains.base import Domain, Sections
 from zfree.domains.spherical import UNITS, Spherical, common_unit
-from zfree.domains.units import Units
 from zfree.domains.validation import as_vector, check_squares
 from zfree.errors import InvalidDomainError, SpecificationError
-from zfree.potentials import SlackPotential
 
 
 class Shells(Spherical):
@@ -122,31 +119,8 @@ class Shells(Spherical):
         back = np.where(meets, beyond / (size + np.sqrt(np.where(meets, square - beyond, 1.0))), far)
         return Sections(np.where(offset > 0, back, ahead), np.where(offset > 0, ahead, back))
 
-    @property
-    def n_slacks(self) -> int:
-        return 0
-
     def slacks(self, X: Array) -> Array:
         return np.zeros((len(X), 0))  # no barrier, no slacks
-
-    def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
-        raise self._no_barrier()
-
-    def boundary_parts(self) -> BoundaryParts:
-        raise self._no_barrier()
-
-    def curvature_along(self, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
-        raise self._no_barrier()
-
-    def _no_barrier(self) -> SpecificationError:
-        return SpecificationError(
-            f"a barrier needs a convex domain, and {self!r} is not convex. Use BoundaryDistance(), which is consistent "
-            f"there, or fit on its convex hull, {self.hull!r} (domain.hull), knowing that the generator then does not "
-            "vanish on the inner spheres and the estimate is biased."
-        )
-
-    def facet_exponents(self, q: float) -> list[FacetExponents]:
-        return []  # no barrier, no exponents
 
     def clip(self, X: Array, epsilon: float) -> Array:
         offset = X - self.center
@@ -162,6 +136,11 @@ class Shells(Spherical):
 
     def affine_image(self, B: Array, c: Array) -> Domain:
         scale, center = self._similar(B, c)
+        if scale is None:
+            raise SpecificationError(
+                "this map turns spheres into ellipsoids; only rotations with one scale keep shells shells. "
+                f"Transform the data instead, fit on {self!r} and map the estimate back."
+            )
         return Shells(self.radii * scale, center)
 
     def coordinate_facets(self) -> dict[int, list[float]] | None:

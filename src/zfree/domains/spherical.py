@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
-from zfree.domains.base import Domain, check_affine
-from zfree.domains.validation import LARGEST, as_vector, check_dimension
+from zfree.domains.base import Domain
+from zfree.domains.validation import LARGEST, as_vector, check_affine, check_dimension
 from zfree.errors import InvalidDomainError, SpecificationError
 
 UNITS = "Divide the data and the lengths of the domain by a common unit."
@@ -56,24 +56,13 @@ class Spherical(Domain):
     def is_bounded(self) -> bool:
         return True
 
-    @property
-    def has_boundary(self) -> bool:
-        return True
-
-    def recession(self) -> Array | None:
-        return None
-
-    def _similar(self, B: Array, c: Array) -> tuple[float, Array]:
-        """Factor of all lengths, and the new centre, under a map that keeps spheres spheres."""
+    def _similar(self, B: Array, c: Array) -> tuple[float | None, Array]:
+        """Factor of all lengths, None where the map does not keep spheres spheres, and the new centre."""
         B, c = check_affine(B, c, self.dimension)
         square = B.T @ B
         scale = square[0, 0]
-        if not np.allclose(square, scale * np.eye(self.dimension), rtol=1e-10, atol=1e-12 * scale):
-            raise SpecificationError(
-                "this map turns spheres into ellipsoids; only rotations with one scale keep them spheres. "
-                f"Transform the data instead, fit on {self!r} and map the estimate back."
-            )
-        return float(np.sqrt(scale)), B @ self.center + c
+        alike = np.allclose(square, scale * np.eye(self.dimension), rtol=1e-10, atol=1e-12 * scale)
+        return float(np.sqrt(scale)) if alike else None, B @ self.center + c
 
 
 def common_unit(spread: Array | None) -> float:

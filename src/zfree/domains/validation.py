@@ -8,7 +8,8 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.conversion import is_whole, real_array, shown
-from zfree.errors import InvalidDomainError
+from zfree.domains.linear_programs import balanced
+from zfree.errors import InvalidDomainError, SpecificationError
 
 WIDEST = 10**9
 """Columns that a domain may have: a row of as many numbers takes 8 GB."""
@@ -50,3 +51,15 @@ def check_squares(values: Array, what: str, remedy: str) -> None:
         raise InvalidDomainError(
             f"{what} holds {bad[0]:.3g}, whose square is out of the range of floating point. {remedy}"
         )
+
+
+def check_affine(B: Array, c: Array, d: int) -> tuple[Array, Array]:
+    """Validate an invertible affine map of ℝᵈ."""
+    B, c = real_array(B, "B of an affine map"), real_array(c, "c of an affine map")
+    if B.shape != (d, d) or c.shape != (d,):
+        raise SpecificationError(f"an affine map of ℝ^{d} needs B of shape ({d}, {d}) and c of shape ({d},).")
+    if not np.isfinite(c).all():
+        raise SpecificationError("c of an affine map must be finite numbers.")
+    if not np.all(np.isfinite(B)) or np.linalg.cond(balanced(B)[0]) > 1e14:
+        raise SpecificationError("B must be invertible: it would flatten the domain.")
+    return B, c

@@ -4,7 +4,7 @@ from zfree.estimators.family import ExponentialFamily
 from zfree.estimators.interaction import LogNormal, PowerInteraction
 from zfree.estimators.pairwise import Gaussian, TruncatedGaussian
 from zfree.estimators.ranking import rank
-from zfree.estimators.separable import Dirichlet, Exponential, Gamma
+from zfree.estimators.separable import Dirichlet, Exponential, Gamma, GeneralizedGamma
 
 __all__ = [
     "Dirichlet",
@@ -12,6 +12,7 @@ __all__ = [
     "ExponentialFamily",
     "Gamma",
     "Gaussian",
+    "GeneralizedGamma",
     "LogNormal",
     "PowerInteraction",
     "TruncatedGaussian",

@@ -18,7 +18,7 @@ from zfree.inference import FitResult, GoodnessOfFit
 from zfree.inference.goodness import Estimated, Rows, goodness_of_fit, pool_size, rows_worth
 from zfree.inference.indicators import n_indicators
 from zfree.inference.likelihood_root import Draw, Pool, Refusal
-from zfree.models import DirichletModel, GammaModel, Model, PairwiseModel, SeparableModel
+from zfree.models import Model, PairwiseModel, SeparableModel
 from zfree.samplers import sample_model
 from zfree.threads import blas_threads_for
 
@@ -169,11 +169,10 @@ def _drawer(model: Model, domain: Domain, start: Array, rng: np.random.Generator
 
 def _crude(model: Model, data: Rows) -> Array | None:
     """Parameters of a distribution somewhere near the data: moments, as if nothing were truncated."""
-    if isinstance(model, DirichletModel):
-        return np.ones(model.n_parameters)
+    known = model.rough_parameters(data.X, data.weight)
+    if known is not None:
+        return known
     mean = np.average(data.X, axis=0, weights=data.weight)
-    if isinstance(model, GammaModel):
-        return np.concatenate([np.ones(len(mean)), 1.0 / mean])
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
         variance = np.average((data.X - mean) ** 2, axis=0, weights=data.weight)
         K = np.diag(1.0 / variance)

@@ -165,10 +165,16 @@ class SteinBarrier(Generator):
             diagonal = self.keep * log_terms / X**2
             change = -2.0 * diagonal / X
         radials = []
-        for columns, center, k in parts.spheres:
-            c, u = SPHERE / units.slacks[k], slacks[:, k]
-            diagonal[:, columns] += c
-            radials.append(Radial(columns, X[:, columns] - center, c / u, 2.0 / u))
+        constant = None
+        for columns, center, k, shape in parts.spheres:
+            c, u, z = SPHERE / units.slacks[k], slacks[:, k], X[:, columns] - center
+            if shape is None:
+                diagonal[:, columns] += c
+            else:
+                constant = np.zeros((X.shape[1],) * 2) if constant is None else constant
+                constant[columns, columns] += c * shape
+                z = z @ shape
+            radials.append(Radial(columns, z, c / u, 2.0 / u, shape))
         s, mean = slacks[:, parts.slacks], units.slacks[parts.slacks]
         unit = mean
         if power != FEW:
@@ -183,9 +189,8 @@ class SteinBarrier(Generator):
             diagonal[:, j] += own
             change[:, j] -= a * own * ratios[:, k]
         ratio = np.divide(change, diagonal, out=change, where=diagonal > 0)
-        return Curvature(
-            diagonal, ratio, parts.normals[oblique], weights[:, oblique], ratios[:, oblique], tuple(radials), parts.flat
-        )
+        oblique_facets = parts.normals[oblique], weights[:, oblique], ratios[:, oblique]
+        return Curvature(diagonal, ratio, *oblique_facets, tuple(radials), parts.flat, constant)
 
     def decay(self, domain: Domain) -> Decay | None:
         energy = None if self.pilot is None else self.pilot.energy

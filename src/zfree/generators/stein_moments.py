@@ -35,7 +35,7 @@ class SteinMoments(Generator):
     that first estimate is the closed form of Ye and Chen (2017); for a Dirichlet it solves
     :math:`\tfrac1N\sum_i [(1 - x_{il}) + (\alpha_l - \alpha_0 x_{il})\log x_{il}] = 0`.
 
-    Models with such functions: :class:`~zfree.Dirichlet` and :class:`~zfree.Gamma`, where it is the default.
+    Models with such functions: :class:`~zfree.Dirichlet`, :class:`~zfree.Gamma` and :class:`~zfree.GeneralizedGamma`, where it is the default.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from zfree.models.custom import CustomModel
 from zfree.models.normalisable import Normalisable, is_normalisable
 from zfree.models.pairwise import LogNormalModel, PairwiseModel
 from zfree.models.separable import ExponentialModel, SeparableModel
-from zfree.models.shapes import DirichletModel, GammaModel
+from zfree.models.shapes import DirichletModel, GammaModel, GeneralizedGammaModel
 
 __all__ = [
     "BoundaryOrder",
@@ -13,6 +13,7 @@ __all__ = [
     "DirichletModel",
     "ExponentialModel",
     "GammaModel",
+    "GeneralizedGammaModel",
     "LogNormalModel",
     "Model",
     "Normalisable",

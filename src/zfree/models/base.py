@@ -37,6 +37,13 @@ class BoundaryOrder(NamedTuple):
     pole: float
 
 
+class TextbookDraws(NamedTuple):
+    """Exact draws (n, d), and the name of the distribution they are from."""
+
+    draws: Array
+    source: str
+
+
 class Equations(ABC):
     """The equations Σ w_i (Γ_i θ + g_i) = 0 of test functions on some rows."""
 
@@ -208,6 +215,14 @@ class Model(ABC):
         from zfree.models.tails import look
 
         return look(lambda X: self.log_density(X, theta), domain, rows)
+
+    def textbook_draws(self, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> TextbookDraws | None:
+        """Independent draws (n, d), if the family on this domain is one that a library draws from; None otherwise."""
+        return None
+
+    def rough_parameters(self, X: Array, weight: Array | None) -> Array | None:
+        """Parameters of a distribution somewhere near the rows, to start looking from; None if there are none as simple as that."""
+        return None
 
     @property
     def reported(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
 from zfree.fields import Field
-from zfree.models.base import Model
+from zfree.models.base import Model, TextbookDraws
 from zfree.models.columns import ColumnFunctions
 from zfree.models.normalisable import Normalisable, all_above
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
@@ -161,3 +161,8 @@ class ExponentialModel(SeparableModel):
 
     def second(self, X: Array) -> Array:
         return np.zeros_like(X.T)[None]
+
+    def textbook_draws(self, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> TextbookDraws | None:
+        if not isinstance(domain, Orthant):
+            return None
+        return TextbookDraws(rng.exponential(1.0 / theta, (n, self.dimension)), "exponential")

@@ -4,7 +4,7 @@ With D = diag(x) − xxᵀ (parts of a whole, ε = 1) or diag(x) (ε = 0) and :m
 
 .. math:: \sum_i w_i\,[\,(x - \epsilon x^2) f'(x) + (a - s x) f(x)\,] = 0, \qquad f = p_0 + p_1\log x + p_2 x + p_3 x\log x,
 
-where a and s are linear in θ: α_l and α₀, or k and λ. Its sums follow from six sums of a column, whatever p; they are formed once, for the pilot and for
+where a and s are linear in θ: α_l and α₀, or k and λ. Powers of generalized gammas, x = z^e, are gammas with k = κ/e. Its sums follow from six sums of a column, whatever p; they are formed once, for the pilot and for
 what is built from it. Arrays are laid out (d, N) by columns, in which a factor per column costs no more than a number.
 """
 
@@ -23,11 +23,12 @@ ROUNDED = 1e-14
 
 
 class Columns:
-    """x, log x and x log x of some rows, and their sums."""
+    """x, log x and x log x of some rows, or of powers of them, and their sums."""
 
-    def __init__(self, X: Array) -> None:
-        self.X, self.x = X, np.ascontiguousarray(X.T)
-        self.log = np.log(self.x)
+    def __init__(self, X: Array, exponent: float = 1.0) -> None:
+        self.X, self.exponent = X, exponent
+        self.x = np.ascontiguousarray(X.T if exponent == 1.0 else X.T**exponent)
+        self.log = np.log(self.x) if exponent == 1.0 else exponent * np.log(X.T)
         self.moved = self.x * self.log
         self._sums: tuple[Array, Array] | None = None
 
@@ -75,7 +76,7 @@ class ShapeEquations(Equations):
         )
         f, fx = f * exact, fx * exact
         blocks, own = np.zeros((2, d, 2, d)), np.arange(d)
-        blocks[:, own, 0, own], blocks[:, own, 1, own] = f, -fx
+        blocks[:, own, 0, own], blocks[:, own, 1, own] = f / self.columns.exponent, -fx
         return Dense(blocks.reshape(2 * d, 2 * d), symmetric=False), g.ravel()
 
     def products(self, thetas: Array) -> Array:
@@ -84,7 +85,7 @@ class ShapeEquations(Equations):
             product: Array = self._functions[0][0] * (thetas - x * thetas.sum(axis=0))
             return product
         shape, rate = thetas.reshape(2, len(x), -1)
-        drift = shape - x * rate
+        drift = shape / self.columns.exponent - x * rate
         return np.concatenate([f * drift for f, _ in self._functions])
 
     def constants(self) -> Array:

@@ -29,7 +29,6 @@ from scipy.special import digamma, zeta
 from zfree.arrays import Array
 from zfree.fields import Diagonal, DiagonalPlusRankOne, Field
 from zfree.models.base import Equations
-from zfree.models.columns import ColumnFunctions
 from zfree.models.separable import SeparableModel
 from zfree.models.shape_equations import Columns, ShapeEquations
 
@@ -43,7 +42,7 @@ decide about the slope, which is all that the equations of a Dirichlet know α�
 
 
 class SteinFunctions(SeparableModel):
-    r"""h with :math:`\partial_j h_{kj} = p_{k0} + p_{k1}\log x_j + p_{k2} x_j + p_{k3} x_j\log x_j`, one h per kind and column.
+    r"""h with :math:`a\,\partial_j h_{kj} = p_{k0} + p_{k1}\log u_j + p_{k2} u_j + p_{k3} u_j\log u_j`, :math:`u = x^a`, one h per kind and column.
 
     Parameters
     ----------
@@ -53,46 +52,55 @@ class SteinFunctions(SeparableModel):
         The p.
     whole : bool
         Whether the columns are parts of a whole, of a Dirichlet, or independent, of gammas.
+    exponent : float
+        a; one but for generalized gammas.
 
     Notes
     -----
     The short way (:meth:`equations`) is that of models with the base b = −Σ log x, for which ∇·D + D∇b = 0.
     """
 
-    def __init__(self, columns: Sequence[str], kinds: tuple[str, ...], weights: Array, whole: bool) -> None:
+    def __init__(
+        self, columns: Sequence[str], kinds: tuple[str, ...], weights: Array, whole: bool, exponent: float = 1.0
+    ) -> None:
         super().__init__(columns)
         self.kinds = kinds  # type: ignore[misc]
-        self.weights, self.whole = weights, whole
+        self.weights, self.whole, self.exponent = weights, whole, exponent
 
     def equations(self, X: Array, field: Field, known: Equations | None) -> Equations | None:
         if not _is_own(field, X, self.whole):
             return None
-        columns = known.columns if isinstance(known, ShapeEquations) and known.columns.X is X else Columns(X)
+        same = isinstance(known, ShapeEquations) and known.columns.X is X and known.columns.exponent == self.exponent
+        columns = known.columns if same else Columns(X, self.exponent)  # type: ignore[union-attr]
         return ShapeEquations(self.weights, self.whole, columns)
 
     def statistics(self, X: Array) -> Array:
-        log = self.functions(X).log.T
-        squared, moved = 0.5 * X * X, X * log
-        terms = (X, moved - X, squared, squared * log - 0.5 * squared)  # integrals of 1, log x, x and x log x
+        a, log = self.exponent, self.functions(X).log.T
+        upper = X * self._power(X.T).T / (a + 1.0)  # integrals of 1, log u, u and u log u, over a
+        terms = (X / a, X * log - X, upper / a, upper * log - upper / (a + 1.0))
         return np.concatenate([sum(p * term for p, term in zip(w, terms, strict=True)) for w in self.weights], axis=1)
 
-    def first(self, X: Array) -> Array:
-        functions = self.functions(X)
-        return np.stack([self._slope(p[:, :, None], functions) for p in self.weights])
+    def _power(self, x: Array) -> Array:
+        return x if self.exponent == 1.0 else x**self.exponent
 
-    def _slope(self, p: Array, functions: ColumnFunctions) -> Array:
-        """p₀ + p₁ log x + x (p₂ + p₃ log x), shape (d, N)."""
-        values: Array = p[0] + p[1] * functions.log + functions.X.T * (p[2] + p[3] * functions.log)
-        return values
+    def first(self, X: Array) -> Array:
+        a, functions = self.exponent, self.functions(X)
+        u = self._power(X.T)
+        slopes = [
+            p[0] + p[1] * (a * functions.log) + u * (p[2] + p[3] * (a * functions.log)) for p in self._by_columns()
+        ]
+        return np.stack(slopes) / a
 
     def second(self, X: Array) -> Array:
-        functions = self.functions(X)
-        return np.stack([self._bend(p[:, :, None], functions) for p in self.weights])
+        a, functions = self.exponent, self.functions(X)
+        rise = 1.0 if a == 1.0 else X.T ** (a - 1.0)
+        return np.stack(
+            [p[1] * functions.inverse + (p[2] + p[3] + p[3] * (a * functions.log)) * rise for p in self._by_columns()]
+        )
 
-    def _bend(self, p: Array, functions: ColumnFunctions) -> Array:
-        """p₁/x + p₂ + p₃ (1 + log x), shape (d, N)."""
-        slopes: Array = p[1] * functions.inverse + (p[2] + p[3]) + p[3] * functions.log
-        return slopes
+    def _by_columns(self) -> list[Array]:
+        """The p of every kind, (4, d, 1)."""
+        return [p[:, :, None] for p in self.weights]
 
 
 def _is_own(field: Field, X: Array, whole: bool) -> bool:

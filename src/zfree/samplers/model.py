@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Seed
 from zfree.conversion import random_generator, real_array, shown
-from zfree.domains import Domain, Orthant, Simplex
+from zfree.domains import Domain, Orthant
 from zfree.errors import SpecificationError
-from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormalModel, Model, PairwiseModel
+from zfree.models import LogNormalModel, Model, PairwiseModel
 from zfree.samplers.draws import Draws, check_domain, check_model, check_number, check_patience, refuse_improper
 from zfree.samplers.gaussian import gaussian_draws
 from zfree.samplers.inversion import inversion_draws
@@ -69,10 +69,9 @@ def sample_model(
     rows = None if start is None else inside_rows(domain, start)
     refuse_improper(model.normalisable(values, domain, rows), domain)
     rng = random_generator(random_state)
-    if isinstance(domain, Orthant | Simplex):
-        exact = _textbook(model, domain, values, n, rng)
-        if exact is not None:
-            return exact
+    exact = _textbook(model, domain, values, n, rng)
+    if exact is not None:
+        return exact
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
         return gaussian_draws(domain, model.center, model.matrix(values), model.vector(values), n, rng, rows, patience)
     found = inversion_draws(lambda X: model.log_density(X, values), domain, n, rng, rows)
@@ -88,14 +87,11 @@ def sample_model(
 def _textbook(model: Model, domain: Domain, theta: Array, n: int, rng: np.random.Generator) -> Draws | None:
     """Families that numpy draws from."""
     d = model.dimension
-    if isinstance(model, DirichletModel) and isinstance(domain, Simplex):
-        return Draws(np.maximum(rng.dirichlet(theta, n), TINY), True, "Dirichlet")
+    found = model.textbook_draws(domain, theta, n, rng)
+    if found is not None:
+        return Draws(np.maximum(found.draws, TINY), True, found.source)
     if not isinstance(domain, Orthant):
         return None
-    if isinstance(model, ExponentialModel):
-        return Draws(np.maximum(rng.exponential(1.0 / theta, (n, d)), TINY), True, "exponential")
-    if isinstance(model, GammaModel):
-        return Draws(np.maximum(rng.gamma(theta[:d], 1.0 / theta[d:], (n, d)), TINY), True, "gamma")
     if isinstance(model, PairwiseModel) and model.a == model.b == 0.0:
         # In y = log x the density is exp(−½ (y − c)ᵀK(y − c) + ηᵀy), and the change of variables adds Σ y.
         K = model.matrix(theta)

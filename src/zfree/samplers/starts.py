@@ -11,7 +11,9 @@ from zfree.arrays import Array
 from zfree.conversion import real_array
 from zfree.domains import Domain, Product
 from zfree.domains.polyhedral import Polyhedral
+from zfree.domains.spherical import Spherical
 from zfree.errors import SpecificationError
+from zfree.potentials import Power
 
 
 def inside_rows(domain: Domain, start: Any) -> Array:
@@ -45,7 +47,7 @@ def first_root(domain: Domain, x: Array, K: Array) -> Array:
 
 
 def _curvature(domain: Domain, x: Array) -> Array:
-    """Σ a aᵀ/s² over the facets, the Hessian of −Σ log s; of a ball, the inverse square of the distance to its sphere."""
+    """The Hessian of −Σ log s, for facets Σ a aᵀ/s²; of balls and shells, the inverse square of the distance to the sphere."""
     if isinstance(domain, Polyhedral):
         scaled = domain.inequalities[0] / domain.slacks(x[None]).T
         return np.asarray(scaled.T @ scaled)
@@ -53,4 +55,6 @@ def _curvature(domain: Domain, x: Array) -> Array:
         ends = np.cumsum([f.dimension for f in domain.factors])
         pieces = np.split(x, ends[:-1])
         return np.asarray(block_diag(*[_curvature(f, y) for f, y in zip(domain.factors, pieces, strict=True)]))
+    if not isinstance(domain, Spherical):
+        return np.asarray(np.linalg.inv(domain.barrier(Power(0.0), x[None]).inverse.dense()[0]))
     return np.eye(len(x)) / float(domain.boundary_distance(x[None])[0][0]) ** 2
