@@ -12,7 +12,7 @@ CASES ?=
 TABLES ?=
 OUTPUT ?= zfree-results/efficiency.jsonl
 
-.PHONY: demo test lint format reproduce reproduce-vae reproduce-scenes bench-readings search-truths publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
+.PHONY: demo test lint format reproduce reproduce-vae reproduce-scenes bench-readings search-truths publish bench bench-spine walk bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -66,6 +66,9 @@ publish: reproduce  ## put the tables and figures of that run into the documenta
 
 bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed
+
+walk: $(VENV)/.dev  ## how often a fit crosses from one part of the package to another, and how often it forms Γ
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.walk $(CASES)
 
 bench-efficiency: $(VENV)/.dev  ## the default against its bars: shares of the bound, errors, coverage, cost; every baseline (CASES= parts of names; resumes)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.bars --sets $(SETS) --errors $(ERROR_SETS) --shares $(SHARE_SETS) --output $(OUTPUT) $(CASES)
