@@ -7,7 +7,7 @@ from benchmarks.walk import Walk, room_of
 
 import zfree as zf
 
-X = np.random.default_rng(0).dirichlet(np.ones(4), 200)[:, :3]
+X = np.random.default_rng(0).dirichlet(np.full(4, 3.0), 200)[:, :3]
 
 
 def test_a_call_into_another_room_is_a_crossing_and_the_users_own_is_none():
