@@ -64,8 +64,12 @@ publish: reproduce  ## put the tables and figures of that run into the documenta
 	  folder=$$(dirname $$table); name=$$(echo $${folder#reproduction/} | tr / -); \
 	  [ ! -f $$table ] || { cp $$table docs/reproduction/$$name.md; cp $$folder/figure.png docs/reproduction/$$name.png; }; done
 
-bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
+bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread; then bench-spine
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed
+	$(MAKE) bench-spine
+
+bench-spine: $(VENV)/.dev  ## fits against the arithmetic they cannot do without (CASES= beginnings of names, such as small or k100)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.spine $(CASES)
 
 walk: $(VENV)/.dev  ## how often a fit crosses from one part of the package to another, and how often it forms Γ
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.walk $(CASES)
