@@ -12,7 +12,7 @@ CASES ?=
 TABLES ?=
 OUTPUT ?= zfree-results/efficiency.jsonl
 
-.PHONY: demo test cover lint format reproduce reproduce-vae reproduce-scenes bench-readings search-truths publish bench bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
+.PHONY: demo test cover lint format reproduce reproduce-vae reproduce-scenes bench-readings search-truths publish bench bench-spine walk bench-efficiency bench-auto bench-memory bench-neural bench-energies bench-vae bench-small-samples bench-fit-check bench-draws bench-tails coverage fuzz docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -68,8 +68,15 @@ publish: reproduce  ## put the tables and figures of that run into the documenta
 	  folder=$$(dirname $$table); name=$$(echo $${folder#reproduction/} | tr / -); \
 	  [ ! -f $$table ] || { cp $$table docs/reproduction/$$name.md; cp $$folder/figure.png docs/reproduction/$$name.png; }; done
 
-bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread
+bench: $(VENV)/.dev  ## speed as ratios measured side by side, one BLAS thread; then bench-spine
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.speed
+	$(MAKE) bench-spine
+
+bench-spine: $(VENV)/.dev  ## fits against the arithmetic they cannot do without (CASES= beginnings of names, such as small or k100)
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.spine $(CASES)
+
+walk: $(VENV)/.dev  ## how often a fit crosses from one part of the package to another, and how often it forms Γ
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.walk $(CASES)
 
 bench-efficiency: $(VENV)/.dev  ## the default against its bars: shares of the bound, errors, coverage, cost; every baseline (CASES= parts of names; resumes)
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.bars --sets $(SETS) --errors $(ERROR_SETS) --shares $(SHARE_SETS) --output $(OUTPUT) $(CASES)

@@ -76,7 +76,8 @@ class AffineImage(Domain):
         return margins
 
     def interior_point(self) -> Array:
-        return self._push(self._domain.interior_point()[None])[0]
+        moved: Array = self._push(self._domain.interior_point()[None])[0]
+        return moved
 
     def chord(self, X: Array, v: Array) -> Sections:
         return self._domain.chord(self._pull(X), self._back @ v)
