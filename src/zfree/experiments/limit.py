@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.data import Table
 from zfree.domains import Domain, Orthant, RealSpace, SolidSimplex
 from zfree.errors import SpecificationError
 from zfree.experiments.base import Experiment
@@ -182,7 +183,7 @@ def matching_gradient(
     model: PairwiseModel, theta: Array, domain: Domain, X: Array, generator: Barrier, constant: float
 ) -> Array:
     """∇θ of the score matching loss with λ = `constant` in front of the divergence of D."""
-    moments = Problem(model, generator, domain, X).moments()
+    moments = Problem(model, generator, domain, Table(X)).moments()
     gradient = np.exp(moments.log_scale) * (moments.gamma.matvec(theta) + moments.g)
     value = generator.evaluate(domain, X)
     divergence = np.exp(value.log_weight)[:, None] * value.divergence

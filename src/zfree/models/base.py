@@ -17,6 +17,7 @@ from zfree.arrays import Array
 from zfree.curvatures import Energy
 from zfree.domains import Domain, Units
 from zfree.fields import Field
+from zfree.models.linear_maps import Jacobian, Shear
 from zfree.models.normalisable import Normalisable
 from zfree.quadratic import Dense, Quadratic
 
@@ -26,7 +27,7 @@ class Derived(NamedTuple):
 
     names: tuple[str, ...]
     values: Array
-    jacobian: Array
+    jacobian: Jacobian
 
 
 class BoundaryOrder(NamedTuple):
@@ -112,6 +113,22 @@ class Model(ABC):
     def trace_hessian(self, X: Array, field: Field) -> Array:
         """E(x_i): the traces tr(D ∇²t_l), laid out (r, N)."""
 
+    def stein(self, X: Array, V: Array, field: Field) -> Array:
+        r"""ψ_i = J_t(x_i) v_i + tr(D ∇²t), laid out (r, N): with :math:`v = \nabla\cdot D + D s` the equations :math:`\Gamma_i\theta + g_i` of each row."""
+        out = self.apply_jacobian(X, V)
+        out += self.trace_hessian(X, field)
+        return out
+
+    def stein_total(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        """Σ_i w_i ψ_i of :meth:`stein`, shape (r,)."""
+        return self.stein(X, V, field) @ weight
+
+    def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        """Σ_i w_i² ψ_i ψ_iᵀ of :meth:`stein`, shape (r, r)."""
+        psi = self.stein(X, V, field)
+        psi *= weight
+        return psi @ psi.T
+
     @abstractmethod
     def gram_diagonal(self, X: Array, field: Field) -> Array:
         """The diagonals of J_t D J_tᵀ, laid out (r, N): what a ridge multiplies."""
@@ -165,7 +182,7 @@ class Model(ABC):
         """
         return None
 
-    def natural_map(self) -> Array | None:
+    def natural_map(self) -> Shear | None:
         """T with natural parameters = T θ, when the model works in shifted ones; None when θ is natural already."""
         return None
 

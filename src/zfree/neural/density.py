@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
 from zfree.domains import Domain, RealSpace
-from zfree.estimators.boundary import keep_inside
+from zfree.estimators.boundary_rows import keep_inside
 from zfree.estimators.validation import check_domain, column_names, read_table
 from zfree.samplers import Chains, Draws, sample_langevin
 

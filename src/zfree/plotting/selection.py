@@ -9,8 +9,8 @@ import numpy as np
 from zfree.conversion import shown
 from zfree.errors import SpecificationError
 from zfree.generators import Barrier
-from zfree.inference import Selection
 from zfree.plotting.axes import TRUTH, new_axes
+from zfree.selection import Selection
 
 
 def plot_selection(selection: Any, *, ax: Any | None = None) -> Any:

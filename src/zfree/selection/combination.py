@@ -13,18 +13,18 @@ needed is in the Gram matrix of the stacked influences, a sum over rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import fdtrc
 
 from zfree.arrays import Array
+from zfree.data import Block, Together
 from zfree.generators import Generator
-from zfree.inference.dealing import deal
-from zfree.inference.pilot import settled
-from zfree.moments import Moments, Problem
-from zfree.solvers import Restriction, Solution, solve
+from zfree.selection.pilot import settled
+from zfree.selection.together import sum_together
+from zfree.solvers import Objective, Restriction, Solution, solve
 
 RIDGES = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Shrinkage of a full weight matrix that is tried, relative to the contrasts' variances."""
@@ -44,6 +44,20 @@ class JTest(NamedTuple):
     p_value: float
 
 
+class Shrinkage(NamedTuple):
+    """A form of weight: the first alone, one per generator, or one per parameter with a ridge."""
+
+    form: Literal["alone", "per generator", "full"]
+    ridge: float = 0.0
+
+    def __str__(self) -> str:
+        return {
+            "alone": "the first alone",
+            "per generator": "one weight per generator",
+            "full": f"full weights, ridge {self.ridge:g}",
+        }[self.form]
+
+
 @dataclass(frozen=True, eq=False)
 class Combination:
     """How several estimates became one."""
@@ -60,51 +74,52 @@ class Combination:
 class Stacked:
     """Influences of every row under several generators, as Gram matrices of two halves of the rows."""
 
-    problem: Problem
-    generators: tuple[Generator, ...]
-    moments: tuple[Moments, ...]
+    objectives: tuple[Objective, ...]
     solutions: tuple[Solution, ...]
     grams: tuple[Array, Array]
     contrasts: Array
     """θ̂_k − θ̂_1 over the free parameters, stacked."""
 
     @property
+    def generators(self) -> tuple[Generator, ...]:
+        """The members."""
+        return tuple(o.problem.generator for o in self.objectives)
+
+    @property
     def n(self) -> int:
         """Number of rows."""
-        return self.moments[0].n
+        return self.objectives[0].moments.n
 
     @property
     def r(self) -> int:
         """Free parameters."""
-        return len(self.contrasts) // (len(self.generators) - 1)
+        return len(self.contrasts) // (len(self.objectives) - 1)
 
 
-def stack(problem: Problem, generators: Sequence[Generator], restriction: Restriction, ridge: float) -> Stacked:
+def stack(objective: Objective, generators: Sequence[Generator]) -> Stacked:
     """Fit with each generator and collect the influences at the first one's estimate."""
-    generators = [settled(g, problem, restriction, ridge) for g in generators]
-    problems = [replace(problem, generator=g) for g in generators]
-    moments = [p.moments() for p in problems]
-    solutions = [solve(m, restriction, problem.model.names, ridge, quiet=True) for m in moments]
-    theta, free = solutions[0].theta, restriction.free
-    halves = [0.0, 0.0]
-    dealt, seen = deal(problem.X, problem.weight, 2), 0  # halves that do not depend on the order of the rows
-    for pieces in zip(*(p.rows() for p in problems), strict=True):
-        a = np.concatenate(
-            [
-                -s.inverse @ rows.influence(theta, m.log_scale)[free] * (m.n / m.weight)
-                for rows, m, s in zip(pieces, moments, solutions, strict=True)
-            ]
-        )
-        r = int(free.sum())
-        a[r:] -= np.tile(a[:r], (len(generators) - 1, 1))  # contrasts with the first
-        half = dealt[seen : seen + a.shape[1]]
-        seen += a.shape[1]
-        for k in (0, 1):
-            own = a[:, half == k]
-            halves[k] = halves[k] + own @ own.T
+    # Halves that do not depend on the order of the rows.
+    source = objective.problem.source.dealt(2)
+    objectives = [objective.with_generator(settled(g, objective)).on(source) for g in generators]
+    for error in sum_together(objectives):
+        if error is not None:
+            raise error
+    solutions = [solve(o, quiet=True) for o in objectives]
+    theta, free, r = solutions[0].theta, objective.restriction.free, objective.n_free
+
+    def halves(block: Block) -> Together:
+        pieces = []
+        for o, s in zip(objectives, solutions, strict=True):
+            psi = o.problem.evaluated(block).influence(theta, o.moments.log_scale)[free]
+            pieces.append(-s.inverse @ psi * (o.moments.n / o.moments.weight))
+        a = np.concatenate(pieces)
+        a[r:] -= np.tile(a[:r], (len(objectives) - 1, 1))  # contrasts with the first
+        own = [a[:, block.groups == k] for k in (0, 1)]
+        return Together(x @ x.T for x in own)
+
+    grams = source.reduce(halves, objective.problem.model.doubles_per_row)
     contrasts = np.concatenate([(s.theta - theta)[free] for s in solutions[1:]])
-    grams = (np.asarray(halves[0]), np.asarray(halves[1]))
-    return Stacked(problem, tuple(generators), tuple(moments), tuple(solutions), grams, contrasts)
+    return Stacked(tuple(objectives), tuple(solutions), (grams[0], grams[1]), contrasts)
 
 
 def j_test(stacked: Stacked) -> JTest:
@@ -114,7 +129,7 @@ def j_test(stacked: Stacked) -> JTest:
     covariance = covariance - np.multiply.outer(stacked.contrasts, stacked.contrasts)
     scale = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
     values, vectors = np.linalg.eigh(covariance / np.multiply.outer(scale, scale))
-    k = min(1 if stacked.problem.model.heavy_tailed else LEADING, r, max(1, n // 20))
+    k = min(1 if stacked.objectives[0].problem.model.heavy_tailed else LEADING, r, max(1, n // 20))
     along = vectors[:, -k:].T @ (stacked.contrasts / scale)
     statistic = float(n * np.sum(along**2 / values[-k:]))
     p_value = float(fdtrc(k, n - k, statistic * (n - k) / (k * (n - 1))))
@@ -137,9 +152,10 @@ def combine(
     """
     W = restriction.block(weight)
     first, second = stacked.grams
-    rules = ["the first alone", "one weight per generator", *(f"full weights, ridge {x:g}" for x in RIDGES)]
+    alone_rule = Shrinkage("alone")
+    rules = [alone_rule, Shrinkage("per generator"), *(Shrinkage("full", x) for x in RIDGES)]
 
-    def loss(rule: str) -> float:
+    def loss(rule: Shrinkage) -> float:
         """Variance on each half of the rows with weights from the other."""
         return _variance(_weights(rule, stacked, first, W), second, W) + _variance(
             _weights(rule, stacked, second, W), first, W
@@ -148,14 +164,14 @@ def combine(
     losses = {rule: loss(rule) for rule in rules}
     best = min(rules, key=losses.__getitem__)
     # A variance estimated from n rows and r parameters is itself uncertain: gains of that size are not believed.
-    if alone or losses[best] > losses[rules[0]] * (1.0 - 3.0 / np.sqrt(stacked.n * stacked.r)):
-        best = rules[0]
+    if alone or losses[best] > losses[alone_rule] * (1.0 - 3.0 / np.sqrt(stacked.n * stacked.r)):
+        best = alone_rule
     total = first + second
     B = _weights(best, stacked, total, W)
     theta = stacked.solutions[0].theta[restriction.free] + B @ stacked.contrasts
     both = np.concatenate([np.eye(stacked.r), B], axis=1)
     covariance = both @ total @ both.T / stacked.n**2
-    record = Combination(stacked.generators, np.array([s.theta for s in stacked.solutions]), best, j_test(stacked))
+    record = Combination(stacked.generators, np.array([s.theta for s in stacked.solutions]), str(best), j_test(stacked))
     return restriction.expand(theta), restriction.embed(0.5 * (covariance + covariance.T)), record
 
 
@@ -164,19 +180,18 @@ def _variance(B: Array, gram: Array, W: Array) -> float:
     return float(np.sum(W * (both @ gram @ both.T)))
 
 
-def _weights(rule: str, stacked: Stacked, gram: Array, W: Array) -> Array:
+def _weights(rule: Shrinkage, stacked: Stacked, gram: Array, W: Array) -> Array:
     """B with θ̂ = θ̂_1 + B (contrasts)."""
     r, others = stacked.r, len(stacked.generators) - 1
-    if rule == "the first alone":
+    if rule.form == "alone":
         return np.zeros((r, others * r))
     cross, inner = gram[:r, r:], gram[r:, r:]
-    if rule == "one weight per generator":
+    if rule.form == "per generator":
         blocks = inner.reshape(others, r, others, r)
         between = np.einsum("ij,aibj->ab", W, blocks)
         with_first = np.einsum("ij,iaj->a", W, cross.reshape(r, others, r))
         between = between + 1e-9 * np.trace(between) * np.eye(others)
         return np.asarray(np.kron(-np.linalg.solve(between, with_first), np.eye(r)), dtype=np.float64)
-    ridge = float(rule.rsplit(" ", 1)[1])
     scale = np.sqrt(np.maximum(np.diagonal(inner), 1e-300))
-    normalised = inner / np.multiply.outer(scale, scale) + ridge * np.eye(len(scale))
+    normalised = inner / np.multiply.outer(scale, scale) + rule.ridge * np.eye(len(scale))
     return np.asarray(-np.linalg.solve(normalised, (cross / scale).T).T / scale, dtype=np.float64)

@@ -9,36 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zfree.errors import MissingDependencyError, SpecificationError
-from zfree.generators import Generator
-from zfree.inference.result import FitResult
+from zfree.selection.candidate import Candidate
 
 if TYPE_CHECKING:
     import pandas
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """One generator with its fit, or the reason why there is none."""
-
-    generator: Generator
-    result: FitResult | None
-    problem: str = ""
-    criterion: float = float("inf")
-    """Tr(W Σ̂) for the target of the ranking; Tr(Σ̂) itself for the target ``"natural"``."""
-    excess: float = float("nan")
-    """How much larger the criterion is than that of the best candidate: 0.1 is ten per cent."""
-    excess_se: float = float("nan")
-    """Standard error of the excess (paired jackknife)."""
-
-    @property
-    def total_variance(self) -> float:
-        """Tr(Σ̂); infinite when the candidate could not be fitted."""
-        return self.result.total_variance if self.result else float("inf")
-
-    @property
-    def condition_number(self) -> float:
-        """κ(Γ_N)."""
-        return self.result.condition_number if self.result else float("inf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +26,7 @@ class Ranking:
         """The consistent candidate with the smallest criterion."""
         first = self.candidates[0]
         if first.result is None:
-            raise SpecificationError(f"no candidate could be fitted; the first failed with: {first.problem}")
+            raise SpecificationError(f"no candidate could be fitted; the first failed with: {first.refused}")
         return first
 
     def __iter__(self) -> Iterator[Candidate]:
@@ -81,7 +55,7 @@ class Ranking:
                     "" if np.isnan(c.excess) else f"{100 * c.excess:+.0f}% ± {100 * c.excess_se:.0f}%",
                     f"{c.condition_number:.4g}",
                     estimate,
-                    c.problem,
+                    c.refused,
                 )
             )
         widths = [max(len(row[k]) for row in rows) for k in range(7)]
@@ -104,6 +78,6 @@ class Ranking:
                 "excess_se": [c.excess_se for c in self.candidates],
                 "condition_number": [c.condition_number for c in self.candidates],
                 "estimate": [None if c.result is None else c.result.theta for c in self.candidates],
-                "remark": [c.problem for c in self.candidates],
+                "remark": [c.refused for c in self.candidates],
             }
         )

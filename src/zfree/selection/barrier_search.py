@@ -1,6 +1,6 @@
 r"""The weight chooses itself: search of the family Barrier(p, γ) for the smallest criterion.
 
-The search is confined to the generators for which the estimate has a finite variance (see :mod:`zfree.inference.boundary`); inside
+The search is confined to the generators for which the estimate has a finite variance (see :mod:`zfree.inference.facets`); inside
 it the criterion is smooth in (p, γ). A few points spread along γ = 0, where the good generators are, start it; then a quadratic is
 fitted to the logarithm of the criterion around the best point and its minimum tried, a few times.
 """
@@ -15,10 +15,10 @@ from zfree.arrays import Array
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.generators import Barrier
-from zfree.inference.boundary import required_decay
-from zfree.inference.criterion import Measured
-from zfree.inference.selection import Search, Trial
+from zfree.inference import required_decay
 from zfree.models import BoundaryOrder
+from zfree.selection.candidate import Candidate
+from zfree.selection.search import Leniency, Search
 
 POWERS = (-1.0, 1.95)
 DET_POWERS = (-0.3, 1.0)
@@ -33,43 +33,41 @@ PRIOR_ROWS = 10.0
 Point = tuple[float, float]
 
 
-class FamilySearch:
+class BarrierSearch:
     """The points of the family visited so far, and the best of them."""
 
     def __init__(self, search: Search) -> None:
         self.search = search
-        self.domain, self.orders = search.problem.domain, search.orders
-        self.trials: list[Trial] = []
-        self.seen: dict[Point, Measured] = {}
+        self.domain, self.orders = search.objective.problem.domain, search.orders
+        self.trials: list[Candidate] = []
+        self.seen: dict[Point, Candidate] = {}
         # A density that vanishes faster than any power, as the log-normal, is best served by the log barrier.
         self.top = largest_power(self.domain, self.orders, 0.0) if self.orders else 0.2
 
-    def run(self) -> tuple[list[Trial], Measured]:
+    def run(self) -> tuple[list[Candidate], Candidate]:
         """Search, and return what was tried with the best."""
-        for step in (0.0, 0.2, 0.5, 0.9, 1.4):
-            self.visit((max(self.top - step, POWERS[0]), 0.0))
+        self.visit([(max(self.top - step, POWERS[0]), 0.0) for step in (0.0, 0.2, 0.5, 0.9, 1.4)])
         if not self.seen:
             return self._fall_back()
-        for gamma in (-0.15, 0.15):
-            self.visit((largest_power(self.domain, self.orders, gamma) - 0.25, gamma))
+        self.visit([(largest_power(self.domain, self.orders, gamma) - 0.25, gamma) for gamma in (-0.15, 0.15)])
         p, gamma = self.best
-        for dp, dg in ((0.1, 0.0), (-0.1, 0.0), (0.0, 0.07), (0.0, -0.07), (-0.1, -0.07)):
-            self.visit(self._pulled_inside((p + dp, gamma + dg)))
+        star = ((0.1, 0.0), (-0.1, 0.0), (0.0, 0.07), (0.0, -0.07), (-0.1, -0.07))
+        self._visit_pulled_inside([(p + dp, gamma + dg) for dp, dg in star])
         for _ in range(ROUNDS):
             proposal = self._quadratic_minimum()
-            if proposal is None or not self.visit(self._pulled_inside(proposal)):
+            if proposal is None or not self.visit([self._pulled_inside(proposal)]):
                 break
         return self.trials, self.seen[self.best]
 
-    def _fall_back(self) -> tuple[list[Trial], Measured]:
+    def _fall_back(self) -> tuple[list[Candidate], Candidate]:
         """Nothing can be trusted: take the log barrier, which is valid for every model that is one, and let the fit say the rest."""
-        trial, measured = self.search.look(Barrier.log(det_power=0.0), any_rows=True, any_variance=True)
-        self.trials.append(trial)
-        if measured is None:
+        found = self.search.look(Barrier.log(det_power=0.0), Leniency(any_rows=True, any_variance=True))
+        self.trials.append(found)
+        if found.fitted is None:
             raise SpecificationError(
-                f"no generator can be used on these data, not even {trial.generator!r}: {trial.refused}."
+                f"no generator can be used on these data, not even {found.generator!r}: {found.refused}."
             )
-        return self.trials, measured
+        return self.trials, found
 
     @property
     def best(self) -> Point:
@@ -79,21 +77,32 @@ class FamilySearch:
     def _value(self, point: Point) -> float:
         """The cautious criterion, plus a pull towards the usual optimum that fades with n."""
         measured = self.seen[point]
+        assert measured.fitted is not None
         pull = ((point[0] - self.top + 0.2) / 0.3) ** 2 + (point[1] / 0.1) ** 2
-        return measured.cautious + PRIOR_ROWS / measured.moments.n * pull
+        return measured.cautious + PRIOR_ROWS / measured.fitted.objective.moments.n * pull
 
-    def visit(self, point: Point) -> bool:
-        """Measure a point, unless it is out of bounds or next to one that was measured."""
-        if not is_allowed(self.domain, self.orders, point):
-            return False
-        if any(_distance(point, other) < 0.01 for other in self.seen):
-            return False
-        point = (round(point[0], 4), round(point[1], 4))
-        trial, measured = self.search.look(Barrier(*point))
-        self.trials.append(trial)
-        if measured is not None:
-            self.seen[point] = measured
-        return measured is not None
+    def visit(self, points: Sequence[Point]) -> bool:
+        """Measure points together, but for those that are out of bounds or next to one that was measured; whether there were any."""
+        new: list[Point] = []
+        for point in points:
+            near = any(_distance(point, other) < 0.01 for other in (*self.seen, *new))
+            if not near and is_allowed(self.domain, self.orders, point):
+                new.append((round(point[0], 4), round(point[1], 4)))
+        found = self.search.look_at([Barrier(*point) for point in new])
+        self.trials += found
+        measured = {point: c for point, c in zip(new, found, strict=True) if c.fitted is not None}
+        self.seen |= measured
+        return bool(measured)
+
+    def _visit_pulled_inside(self, points: Sequence[Point]) -> None:
+        """Measure points, together as far as possible: one that has to be pulled inside goes towards the best of those before it."""
+        waiting: list[Point] = []
+        for point in points:
+            if waiting and not is_allowed(self.domain, self.orders, point):
+                self.visit(waiting)
+                waiting = []
+            waiting.append(self._pulled_inside(point))
+        self.visit(waiting)
 
     def _quadratic_minimum(self) -> Point | None:
         """Minimum of the quadratic through the values around the best point, within a step of it."""
@@ -166,4 +175,5 @@ def _newton_step(slope: Array, curvature: Array) -> Array:
     """Newton's step, with directions of no or negative curvature treated as nearly flat."""
     values, vectors = np.linalg.eigh(curvature)
     floor = 1e-2 * max(float(np.abs(values).max()), 1e-6)
-    return -vectors @ ((vectors.T @ slope) / np.maximum(values, floor))
+    step: Array = -vectors @ ((vectors.T @ slope) / np.maximum(values, floor))
+    return step

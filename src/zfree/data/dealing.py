@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zfree.arrays import Array, Index
+from zfree.data.hashing import Hashes
 
 
 def deal(X: Array, weight: Array | None, groups: int) -> Index:
@@ -27,8 +28,9 @@ def deal(X: Array, weight: Array | None, groups: int) -> Index:
     return out
 
 
-def _mixed(values: np.ndarray) -> np.ndarray:
+def _mixed(values: Hashes) -> Hashes:
     """A bijection of the 64-bit integers without visible pattern (multiply and shift, as in SplitMix64)."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)
-    return values ^ (values >> np.uint64(31))
+    mixed: Hashes = values ^ (values >> np.uint64(31))
+    return mixed

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array
+from zfree.arrays import Array, Index
 from zfree.conversion import is_number, shown
 from zfree.domains import Domain
 from zfree.domains.violations import Violations
@@ -19,6 +19,8 @@ class InsideRows(NamedTuple):
     X: Array
     weight: Array | None
     note: str
+    numbers: Index | None = None
+    """Where they stand in the user's table, if some were dropped."""
 
 
 def check_boundary(boundary: str, epsilon: float | None) -> None:
@@ -66,7 +68,8 @@ def keep_inside(
                 f" Only {int(kept.sum())} are left, less than half: the estimate describes rows away from the boundary, "
                 "which are another population than these data."
             )
-        return InsideRows(domain.normalise(X[kept]), None if weight is None else weight[kept], note)
+        numbers = np.flatnonzero(kept)
+        return InsideRows(domain.normalise(X[numbers]), None if weight is None else weight[numbers], note, numbers)
     assert epsilon is not None
     note = f"{len(found)} of {len(X)} rows on the boundary were moved inside with boundary_eps = {epsilon:g}."
     return InsideRows(_moved(domain, X, names, found, epsilon), weight, note)

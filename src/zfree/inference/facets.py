@@ -83,8 +83,8 @@ def probe(problem: Problem, theta: Array, restriction: Restriction) -> BoundaryO
     With s → 0 the normal score times s tends to the exponent κ of the density, and the Jacobian of the statistics whose
     parameters are free grows like s^(−m). None when the model cannot be evaluated there.
     """
-    domain = problem.domain
-    X = problem.X[:: max(1, len(problem.X) // 64)]
+    domain, source = problem.domain, problem.source
+    X = np.concatenate(source.every(max(1, (source.n_rows or 64) // 64)).reduce(lambda block: [block.X], 1))
     chart = domain.chart
     inner, Y = (domain, X) if chart is None else (chart.domain, chart.pull(X))
     assert problem.units is not None
