@@ -11,6 +11,8 @@ Hashes = NDArray[np.uint64]
 
 GRID = 2.0**20
 """Standardised values are rounded to this fraction before they are hashed: what other units leave of a value is the same number."""
+COPIES = 3.0
+"""Rows to a value beyond which copies are told apart: values that are taken all or not at all are as many draws as there are values."""
 
 
 def content_hash(X: Array, weight: Array | None) -> int:
@@ -29,13 +31,34 @@ def row_hashes(X: Array, weight: Array | None) -> Hashes:
     return rows
 
 
-def lottery(X: Array, mean: Array, spread: Array) -> Hashes:
-    """A cheaper number for each row, from what distances from the mean add up to: neither rows nor columns have an order."""
+def places(X: Array, mean: Array, spread: Array) -> Array:
+    """A number that tells rows apart, what distances from the mean add up to: neither rows nor columns have an order."""
     Z = (X - mean) / spread
-    key = Z @ np.ones(Z.shape[1])
+    place: Array = Z @ np.ones(Z.shape[1])
     Z *= Z
-    key += (Z @ np.ones(Z.shape[1])) * np.sqrt(0.5)
-    return _mixed(np.round(key * GRID).astype(np.int64).view(np.uint64))
+    place += (Z @ np.ones(Z.shape[1])) * np.sqrt(0.5)
+    return place
+
+
+def lottery(place: Array, weight: Array | None) -> Hashes:
+    """A number for each row, as good as random, from its place. Copies of a row draw each for itself, where there are many of them."""
+    cells = np.round(np.minimum(place * GRID, 2.0**62)).astype(np.int64).view(np.uint64)
+    keys = _mixed(cells)
+    if _copies(keys) <= COPIES:
+        return keys
+    # Copies are counted, by weight if they differ in that; which of the others is which cannot matter.
+    order = np.lexsort((place, *(() if weight is None else (weight,)), cells))
+    first = np.append(True, np.diff(cells[order]) != 0)
+    number = np.arange(len(cells)) - np.maximum.accumulate(np.where(first, np.arange(len(cells)), 0))
+    keys[order] += number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return _mixed(keys)
+
+
+def _copies(keys: Hashes) -> float:
+    """How many rows share the number of a row, on average over the rows, itself included: from the counts in bins that numbers fall into at random."""
+    bins, n = 2**16, len(keys)
+    counts = np.bincount((keys >> np.uint64(48)).astype(np.intp), minlength=bins).astype(np.float64)
+    return float(counts @ counts) / n - (n - 1) / bins
 
 
 def _mixed(x: Hashes) -> Hashes:

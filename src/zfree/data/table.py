@@ -11,7 +11,7 @@ import numpy as np
 
 from zfree.arrays import Array, Index
 from zfree.data.dealing import deal
-from zfree.data.hashing import lottery
+from zfree.data.hashing import lottery, places
 from zfree.data.source import Block, Source
 
 
@@ -69,7 +69,8 @@ class Table(Source):
     def sample(self, count: int) -> Table:
         if len(self.X) <= count:
             return self
-        keys = np.concatenate([lottery(b.X, self.statistics.mean, self.statistics.spread) for b in self.blocks(4096)])
+        found = self.statistics
+        keys = lottery(np.concatenate([places(b.X, found.mean, found.spread) for b in self.blocks(4096)]), self.weight)
         last = np.partition(keys, count)[count]
         return self.rows(np.flatnonzero(keys < last))
 
