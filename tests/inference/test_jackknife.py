@@ -137,18 +137,3 @@ def test_an_inverse_mean_loses_its_bias():
         assert result.theta[0] == pytest.approx(1 / x.mean())
         bias.append(result.bias[0])
     assert np.mean(bias) == pytest.approx(1 / 19, rel=0.15)
-
-
-def test_dealing_depends_on_the_set_of_rows_alone():
-    rng = np.random.default_rng(0)
-    X, order = rng.gamma(1.0, 1.0, (503, 3)), rng.permutation(503)
-    group = deal(X, None, 20)
-    assert np.bincount(group).max() - np.bincount(group).min() <= 1
-    assert np.array_equal(deal(X[order], None, 20), group[order])
-    assert np.array_equal(deal(X * [1e-6, 1.0, 1e6], None, 20), group)
-    assert np.array_equal(deal(X[:, [2, 0, 1]], None, 20), group)
-    assert abs(np.corrcoef(group, X[:, 0])[0, 1]) < 0.15
-    # rows that agree in everything but their weights
-    same, weight = np.repeat(X[:30], 2, axis=0), rng.uniform(0.5, 2.0, 60)
-    shuffled = rng.permutation(60)
-    assert np.array_equal(deal(same[shuffled], weight[shuffled], 20), deal(same, weight, 20)[shuffled])
