@@ -123,7 +123,6 @@ class Rows:
     def retested(self, tests: Model) -> Rows:
         """The same rows and the same D with other test functions."""
         twin = copy(self)
-        twin.__dict__.pop("_g", None)
         twin._given = (*self._given[:3], tests)
         twin.tests, twin.short = tests, tests.equations(self.X, self.value.field, self.short)
         return twin
@@ -147,14 +146,9 @@ class Rows:
         gradient = self.model.base_gradient(self.X)
         return self.value.divergence if gradient is None else self.value.divergence + self.value.field.apply(gradient)
 
-    @cached_property
-    def _g(self) -> Array:
-        """g_i in units of the row's own weight, laid out (r, N)."""
-        if self.short is not None:
-            return self.short.constants()
-        g = self.tests.trace_hessian(self.X, self.value.field)
-        g += self.tests.apply_jacobian(self.X, self._push)
-        return g
+    def _velocity(self, theta: Array) -> Array:
+        """∇·D + D s_θ: with it in place of V the rows of ``stein`` are the equations Γ_i θ + g_i."""
+        return self._push + self.value.field.apply(self.model.statistic_gradient(self.X, theta))
 
     def moments(self) -> Moments:
         """The sums over these rows."""
@@ -163,7 +157,8 @@ class Rows:
             gamma, g = self.short.moments(weight)
         else:
             products = self.model.gram if self.tests is self.model else partial(self.tests.cross_gram, model=self.model)
-            gamma, g = products(self.X, self.value.field, weight), self._g @ weight
+            gamma = products(self.X, self.value.field, weight)
+            g = self.tests.stein_total(self.X, self._push, self.value.field, weight)
         return Moments(len(self.X), float(self.weight.sum()), self.log_scale, gamma, g)
 
     def products(self, thetas: Array) -> Array:
@@ -177,17 +172,31 @@ class Rows:
 
     def equations(self, theta: Array) -> Array:
         """Γ_i θ + g_i in units of the row's own weight, laid out (r, N)."""
-        rows = self.products(theta[:, None])
-        rows += self._g
+        if self.short is None:
+            return self.tests.stein(self.X, self._velocity(theta), self.value.field)
+        rows = self.short.products(theta[:, None])
+        rows += self.short.constants()
         return rows
+
+    def influence_gram(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
+        """Σ ψ_i ψ_iᵀ over these rows, in units of e^(2 log_scale)."""
+        if ridge or self.short is not None:
+            psi = self.influence(theta, log_scale, ridge)
+            return psi @ psi.T
+        weight = self._weight_in(log_scale)
+        return self.tests.stein_gram(self.X, self._velocity(theta), self.value.field, weight)
 
     def influence(self, theta: Array, log_scale: float, ridge: float = 0.0) -> Array:
         """ψ_i = w_i (Γ_i θ + g_i) in units of e^log_scale, laid out (r, N); a ridge adds ρ diag(Γ_i) θ."""
         rows = self.equations(theta)
         if ridge:
             rows += (ridge * theta)[:, None] * self.model.gram_diagonal(self.X, self.value.field)
-        rows *= self.row_weight if log_scale == self.log_scale else self.row_weight * np.exp(self.log_scale - log_scale)
+        rows *= self._weight_in(log_scale)
         return rows
+
+    def _weight_in(self, log_scale: float) -> Array:
+        """The weights of the rows in units of e^log_scale."""
+        return self.row_weight if log_scale == self.log_scale else self.row_weight * np.exp(self.log_scale - log_scale)
 
     def scores(self, theta: Array, log_scale: float) -> Array:
         """The scoring rule S(x_i; θ) = ½ sᵀDs + ∇·(Ds) of each row (paper, eq. 12), in units of e^log_scale."""
@@ -302,6 +311,5 @@ class Problem:
         r = self.model.n_parameters
         total = np.zeros((r, r))
         for rows in self.rows():
-            psi = rows.influence(theta, log_scale, ridge)
-            total += psi @ psi.T
+            total += rows.influence_gram(theta, log_scale, ridge)
         return total

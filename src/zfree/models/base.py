@@ -112,6 +112,22 @@ class Model(ABC):
     def trace_hessian(self, X: Array, field: Field) -> Array:
         """E(x_i): the traces tr(D ∇²t_l), laid out (r, N)."""
 
+    def stein(self, X: Array, V: Array, field: Field) -> Array:
+        r"""ψ_i = J_t(x_i) v_i + tr(D ∇²t), laid out (r, N): with :math:`v = \nabla\cdot D + D s` the equations :math:`\Gamma_i\theta + g_i` of each row."""
+        out = self.apply_jacobian(X, V)
+        out += self.trace_hessian(X, field)
+        return out
+
+    def stein_total(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        """Σ_i w_i ψ_i of :meth:`stein`, shape (r,)."""
+        return self.stein(X, V, field) @ weight
+
+    def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        """Σ_i w_i² ψ_i ψ_iᵀ of :meth:`stein`, shape (r, r)."""
+        psi = self.stein(X, V, field)
+        psi *= weight
+        return psi @ psi.T
+
     @abstractmethod
     def gram_diagonal(self, X: Array, field: Field) -> Array:
         """The diagonals of J_t D J_tᵀ, laid out (r, N): what a ridge multiplies."""
