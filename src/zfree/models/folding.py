@@ -9,12 +9,14 @@ from operator import add
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from zfree.arrays import Array, mirrored, row_blocks, symmetric_pairs
+from zfree.arrays import Array, Index, mirrored, row_blocks, symmetric_pairs
 from zfree.fields import Parts, RankOne
 from zfree.models.coordinates import Coordinates
-from zfree.models.pair_rows import SQUARES
 from zfree.models.pairs import Pairs
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
+
+KEPT = 32
+"""Columns up to which indices are kept from one model to the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +67,8 @@ class PairFold:
             some = rows.size < len(X)
             x, u, root = (X[rows], term.u[rows], weight[rows]) if some else (X, term.u, weight)
             root = np.sqrt(np.abs(root))
-            for own in row_blocks(len(x), r, SQUARES):
-                n = min(own.stop, len(x)) - own.start
+            for own in row_blocks(len(x), r):
+                n = own.stop - own.start
                 spare = spare if spare.size >= r * n else np.empty(r * n)
                 q = self._directions(x[own], u[own], root[own], seen, spare[: r * n].reshape(r, n))
                 total = dsyrk(sign, q.T, trans=1, beta=1.0, c=total, overwrite_c=1)
@@ -80,8 +82,7 @@ class PairFold:
             w = factor * w
         if v is not None:
             w = v * w
-        negative = np.negative(seen.centred(x, across=True))
-        self.pairs.products([(negative, w), (w, negative)], out[:m])
+        self.pairs.gradients(seen.centred(x, across=True), w, out[:m])
         if self.linear:
             out[m:] = w if ratio is None else w * ratio
         return out
@@ -99,7 +100,7 @@ class PairFold:
                 here *= v**2
             if pairs.whole:  # the distinct products u_a u_b serve all components
                 products = np.empty((len(pairs), u.shape[1]))
-                pairs.products([(u, u)], products)
+                pairs.products(u, u, products)
                 over_pairs += here @ products.T
             else:
                 for j, (_, columns) in enumerate(pairs.rows_of_K):
@@ -110,7 +111,6 @@ class PairFold:
                 cross -= moved @ u.T  # [j, a] = −Σ δ_j r_j u_a
                 corner += (moved if ratio is None else moved * ratio).sum(axis=1)
         if pairs.whole:
-            over_pairs[:, pairs.diagonal] *= 2.0
             blocks[:, pairs.rows, pairs.cols] = blocks[:, pairs.cols, pairs.rows] = over_pairs
         if self.linear:
             blocks[:, -1, -1] = corner
@@ -143,11 +143,18 @@ class PairFold:
         return Dense(np.block([[folded, cross], [cross.T, corner]]))
 
 
+def fold_of(d: int, pairs: tuple[Index, Index] | None, linear: bool) -> PairFold:
+    """All of K, or these entries. What follows from d alone is kept for the next model, as long as it is small."""
+    if d > KEPT:
+        return PairFold(Pairs(d, *(symmetric_pairs(d) if pairs is None else pairs)), linear)
+    every = _every(d, linear)
+    if pairs is None or (np.array_equal(pairs[0], every.pairs.rows) and np.array_equal(pairs[1], every.pairs.cols)):
+        return every
+    return PairFold(Pairs(d, *pairs), linear)
+
+
 @lru_cache(maxsize=16)
-def _kept(d: int, linear: bool) -> PairFold:
-    return PairFold(Pairs(d, *symmetric_pairs(d)), linear)
-
-
-def all_pairs(d: int, linear: bool) -> PairFold:
-    """All of K. What follows from d alone is kept, as long as it is small."""
-    return _kept(d, linear) if d <= 32 else _kept.__wrapped__(d, linear)
+def _every(d: int, linear: bool) -> PairFold:
+    rows, cols = symmetric_pairs(d)
+    rows.flags.writeable = cols.flags.writeable = False  # they are shared
+    return PairFold(Pairs(d, rows, cols), linear)

@@ -23,9 +23,6 @@ from zfree.fields import Parts
 from zfree.models.coordinates import Coordinates
 from zfree.models.pairs import Pairs
 
-SQUARES = 256
-"""Rows at least of which squares are added to a matrix at a time: fewer would read and write it too often."""
-
 
 class Factors(NamedTuple):
     """What the rows of a block are products of, with their weights multiplied in; (n, d) or (d, n)."""
@@ -62,8 +59,8 @@ class PairRows:
         """Σ w² ψ ψᵀ over the rows ψ, shape (r, r)."""
         r = self.size
         total, spare = np.zeros((r, r), order="F"), np.empty(0)
-        for own in row_blocks(len(X), r, SQUARES):
-            n = min(own.stop, len(X)) - own.start
+        for own in row_blocks(len(X), r):
+            n = own.stop - own.start
             spare = spare if spare.size >= r * n else np.empty(r * n)
             psi = spare[: r * n].reshape(r, n)
             self._fill(X[own], V[own], _of_block(parts, own), weight[own], psi)
@@ -95,12 +92,8 @@ class PairRows:
         """The rows of a block, times their weights."""
         f, pairs, m = self._factors(X, V, parts, weight, across=True), self.pairs, len(self.pairs)
         on_K, twice = out[:m], -2.0 * self.seen.scale
-        negative = np.negative(f.u)
-        products = [(negative, f.moved), (f.moved, negative)]
-        products += [(twice * scaled, direction) for scaled, direction in f.rank_ones]
-        pairs.products(products, on_K)
-        if f.diagonal is not None:
-            on_K[pairs.diagonal] -= self.seen.scale * f.diagonal[pairs.rows[pairs.diagonal]]
+        directions = [(twice * scaled, direction) for scaled, direction in f.rank_ones]
+        pairs.gradients(f.u, f.moved, on_K, directions, None if f.diagonal is None else -self.seen.scale * f.diagonal)
         if f.dense is not None:
             on_K += (twice * pairs.once)[:, None] * f.dense.T
         if self.linear:

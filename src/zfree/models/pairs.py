@@ -40,6 +40,12 @@ class Pairs:
         return np.flatnonzero(self.rows == self.cols)
 
     @cached_property
+    def of_diagonal(self) -> Index | slice:
+        """Their columns."""
+        columns = self.rows[self.diagonal]
+        return slice(None) if np.array_equal(columns, np.arange(self.d)) else columns
+
+    @cached_property
     def on_diagonal(self) -> bool:
         """Whether there are no others."""
         return len(self.diagonal) == len(self)
@@ -69,29 +75,36 @@ class Pairs:
             for a, b in zip(starts, [*starts[1:], len(self)], strict=True)
         )
 
-    def products(self, factors: Sequence[tuple[Array, Array]], out: Array) -> None:
-        """once_jk Σ l_j r_k over some pairs of factors (l, r)."""
-        if self.runs is None:
-            self._gathered(factors, out)
-            return
-        (left, right), *others = factors
-        spare = np.empty((self.d, out.shape[1])) if others else None
-        for j, entries, columns in self.runs:
-            own = np.multiply(left[j], right[columns], out=out[entries])
-            for left_, right_ in others:
-                assert spare is not None
-                own += np.multiply(left_[j], right_[columns], out=spare[: len(own)])
-            if columns.start == j:
-                own[0] *= 0.5
+    def products(self, left: Array, right: Array, out: Array) -> None:
+        """l_j r_k, or sums of some, Σ l_aj r_ak, with factors laid out (a, d, n)."""
+        if left.ndim == 3:
+            if self.runs is None:
+                np.einsum("apn,apn->pn", left[:, self.rows], right[:, self.cols], out=out)
+                return
+            for j, entries, columns in self.runs:
+                np.einsum("an,akn->kn", left[:, j], right[:, columns], out=out[entries])
+        elif self.runs is None:
+            np.multiply(left[self.rows], right[self.cols], out=out)
+        else:
+            for j, entries, columns in self.runs:
+                np.multiply(left[j], right[columns], out=out[entries])
 
-    def _gathered(self, factors: Sequence[tuple[Array, Array]], out: Array) -> None:
-        (left, right), *others = factors
-        np.multiply(left[self.rows], right[self.cols], out=out)
-        for left_, right_ in others:
-            product = left_[self.rows]
-            product *= right_[self.cols]
-            out += product
-        out[self.diagonal] *= 0.5
+    def gradients(
+        self, u: Array, w: Array, out: Array, more: Sequence[tuple[Array, Array]] = (), own: Array | None = None
+    ) -> None:
+        """−once_jk (u_j w_k + u_k w_j), with products l_j r_k added before they are halved on the diagonal, and `own` (d, n) on it."""
+        left = np.empty((2 + len(more), *u.shape))
+        np.negative(u, out=left[0])
+        left[1] = w
+        for place, (factor, _) in enumerate(more, 2):
+            left[place] = factor
+        right = np.stack([left[1], left[0], *(other for _, other in more)]) if more else left[::-1]
+        self.products(left, right, out)
+        diagonal = out[self.diagonal]
+        diagonal *= 0.5
+        if own is not None:
+            diagonal += own[self.of_diagonal]
+        out[self.diagonal] = diagonal
 
     @cached_property
     def rows_of_K(self) -> tuple[tuple[Index, Index], ...]:

@@ -19,7 +19,7 @@ from zfree.domains import Domain, Orthant
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Derived, LogBase, Model
 from zfree.models.coordinates import Coordinates
-from zfree.models.folding import PairFold, all_pairs
+from zfree.models.folding import fold_of
 from zfree.models.moment_parameters import (
     covariance_parameters,
     mean_parameters,
@@ -28,7 +28,6 @@ from zfree.models.moment_parameters import (
 )
 from zfree.models.normalisable import Normalisable, power_interaction, quadratic
 from zfree.models.pair_rows import PairRows
-from zfree.models.pairs import Pairs
 from zfree.quadratic import Quadratic
 
 
@@ -69,7 +68,7 @@ class PairwiseModel(Model):
         d = len(columns)
         self.columns, self.dimension = tuple(columns), d
         self.a, self.b, self.linear = float(a), float(b), linear
-        self._fold = all_pairs(d, linear) if pairs is None else PairFold(Pairs(d, *pairs), linear)
+        self._fold = fold_of(d, pairs, linear)
         self.rows, self.cols = self._fold.pairs.rows, self._fold.pairs.cols
         self.center = np.zeros(d) if center is None else center
         self.n_pairs, self.n_parameters = len(self.rows), self._fold.n_parameters
