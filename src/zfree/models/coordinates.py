@@ -34,12 +34,21 @@ class Coordinates:
         out -= center
         return out
 
-    def v(self, x: Array) -> Array | None:
-        """x^(a−1); None where it is one."""
-        return None if self.a == 1.0 else x ** (self.a - 1.0)
+    def pair(self, x: Array, across: bool = False) -> tuple[Array, Array | None]:
+        """u and v = x^(a−1), from one power; None for v where it is one."""
+        if self.a == 1.0:
+            return self.centred(x, across), None
+        if self.a == 0.0:
+            return self.centred(x, across), 1.0 / x
+        u = x**self.a
+        v = u / x
+        u -= self.center[:, None] if across else self.center
+        return u, v
 
-    def slope(self, x: Array) -> Array | None:
-        """x^(b−1), the coefficient of η in the score; None where it is one."""
+    def slope(self, x: Array, v: Array | None) -> Array | None:
+        """x^(b−1), the coefficient of η in the score, where v is known; None where it is one."""
+        if self.a == self.b:
+            return v
         return None if self.b == 1.0 else x ** (self.b - 1.0)
 
     def ratio(self, x: Array) -> Array | None:

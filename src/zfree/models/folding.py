@@ -46,9 +46,9 @@ class PairFold:
     def gram(self, X: Array, parts: Parts, weight: Array, seen: Coordinates) -> Quadratic:
         """Σ w J D Jᵀ."""
         if parts.dense is not None:
-            v = seen.v(X)
+            u, v = seen.pair(X)
             D = parts.dense if v is None else v[:, :, None] * parts.dense * v[:, None, :]
-            return self.dense(seen.centred(X), seen.ratio(X), D, weight)
+            return self.dense(u, seen.ratio(X), D, weight)
         terms: list[Quadratic] = [self.rank_one(X, term, weight, seen) for term in parts.rank_ones]
         if parts.diagonal is not None:
             terms.append(self.diagonal(X, parts.diagonal, weight, seen))
@@ -60,29 +60,23 @@ class PairFold:
         if len(X) < r:  # fewer terms than parameters: they are kept
             return LowRank(self._directions(X, term.u, None, seen, np.empty((r, len(X)))), weight)
         total, spare = np.zeros((r, r), order="F"), np.empty(0)
-        for sign in (1.0, -1.0):
-            rows = np.flatnonzero(sign * weight > 0.0)
-            if rows.size == 0:
-                continue
-            some = rows.size < len(X)
-            x, u, root = (X[rows], term.u[rows], weight[rows]) if some else (X, term.u, weight)
-            root = np.sqrt(np.abs(root))
+        for sign, x, direction, root in _by_sign(X, term.u, weight):
             for own in row_blocks(len(x), r):
                 n = own.stop - own.start
                 spare = spare if spare.size >= r * n else np.empty(r * n)
-                q = self._directions(x[own], u[own], root[own], seen, spare[: r * n].reshape(r, n))
+                q = self._directions(x[own], direction[own], root[own], seen, spare[: r * n].reshape(r, n))
                 total = dsyrk(sign, q.T, trans=1, beta=1.0, c=total, overwrite_c=1)
         return Dense(mirrored(total))
 
     def _directions(self, X: Array, direction: Array, factor: Array | None, seen: Coordinates, out: Array) -> Array:
         """q of every row, times a factor."""
         x, w, m = np.ascontiguousarray(X.T), np.ascontiguousarray(direction.T), len(self.pairs)
-        v, ratio = seen.v(x), seen.ratio(x)
+        (u, v), ratio = seen.pair(x, across=True), seen.ratio(x)
         if factor is not None:
             w = factor * w
         if v is not None:
             w = v * w
-        self.pairs.gradients(seen.centred(x, across=True), w, out[:m])
+        self.pairs.gradients(u, w, out[:m])
         if self.linear:
             out[m:] = w if ratio is None else w * ratio
         return out
@@ -94,7 +88,7 @@ class PairFold:
         over_pairs = np.zeros((d, len(pairs)))
         for own in row_blocks(len(X), max(len(pairs), 4 * d)):
             x = np.ascontiguousarray(X[own].T)
-            u, v, ratio = seen.centred(x, across=True), seen.v(x), seen.ratio(x)
+            (u, v), ratio = seen.pair(x, across=True), seen.ratio(x)
             here = np.multiply(np.ascontiguousarray(delta[own].T), weight[own])
             if v is not None:
                 here *= v**2
@@ -141,6 +135,16 @@ class PairFold:
         corner = right_side.sum(axis=0) if ratio is None else (right_side * ratio[:, :, None]).sum(axis=0)
         cross = cross * self.pairs.once[:, None]
         return Dense(np.block([[folded, cross], [cross.T, corner]]))
+
+
+def _by_sign(X: Array, direction: Array, weight: Array) -> list[tuple[float, Array, Array, Array]]:
+    """Rows of positive and of negative weight: the sign, the rows, their directions and √|weight|."""
+    if weight.min() >= 0.0:
+        return [(1.0, X, direction, np.sqrt(weight))]
+    if weight.max() <= 0.0:
+        return [(-1.0, X, direction, np.sqrt(-weight))]
+    signs = [(sign, np.flatnonzero(sign * weight > 0.0)) for sign in (1.0, -1.0)]
+    return [(sign, X[rows], direction[rows], np.sqrt(np.abs(weight[rows]))) for sign, rows in signs]
 
 
 def fold_of(d: int, pairs: tuple[Index, Index] | None, linear: bool) -> PairFold:

@@ -109,7 +109,8 @@ class PairRows:
             return values if across else values[:, None]
 
         seen, x, moved = self.seen, laid(X), laid(V)
-        u, v, slope = seen.centred(x, across), seen.v(x), seen.slope(x)
+        u, v = seen.pair(x, across)
+        slope = seen.slope(x, v)
         diagonal, rank_ones, dense = (None, (), None) if parts is None else parts
         delta = None if diagonal is None else laid(diagonal)
         ones = [(sigma, laid(direction)) for sigma, direction in rank_ones]

@@ -196,7 +196,8 @@ class PairwiseModel(Model):
         return out
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
-        out, v, slope = self._seen.centred(X) @ -self.matrix(theta), self._seen.v(X), self._seen.slope(X)
+        u, v = self._seen.pair(X)
+        slope, out = self._seen.slope(X, v), u @ -self.matrix(theta)
         if v is not None:
             out *= v
         if self.linear:
@@ -205,8 +206,8 @@ class PairwiseModel(Model):
 
     def statistic_gradients(self, X: Array, thetas: Array) -> Array:
         x = np.ascontiguousarray(X.T)
-        v, slope = self._seen.v(x), self._seen.slope(x)
-        out = self._fold.pairs.times(thetas, self._seen.centred(x, across=True))
+        u, v = self._seen.pair(x, across=True)
+        slope, out = self._seen.slope(x, v), self._fold.pairs.times(thetas, u)
         np.negative(out, out=out)
         if v is not None:
             out *= v
@@ -227,14 +228,13 @@ class PairwiseModel(Model):
         return self._rows.squares(X, V, field.parts(), weight)
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
-        v, a, b = self._seen.v(X), self.a, self.b
+        (u, v), a, b = self._seen.pair(X), self.a, self.b
         scaled = field if v is None else field.rescale(v)
         out = scaled.entries(self.rows, self.cols)
         out *= (-2.0 * self._seen.scale * self.once)[:, None]
         if v is not None:
             # v is not constant: its own derivative contributes v'_j / v_j² = (a − 1) x_j^(−a) on the diagonal of D'.
-            bend = ((a - 1.0) * scaled.diagonal() * X ** (-a)).T
-            u = self.centred(X).T
+            bend, u = ((a - 1.0) * scaled.diagonal() * X ** (-a)).T, u.T
             out -= self.once[:, None] * (bend[self.rows] * u[self.cols] + bend[self.cols] * u[self.rows])
         if not self.linear:
             return out
@@ -242,9 +242,9 @@ class PairwiseModel(Model):
         return np.concatenate([out, (field.diagonal() * curve).T])
 
     def gram_diagonal(self, X: Array, field: Field) -> Array:
-        v, ratio = self._seen.v(X), self._seen.ratio(X)
+        (u, v), ratio = self._seen.pair(X), self._seen.ratio(X)
         scaled = field if v is None else field.rescale(v)
-        u, D, j, k = self.centred(X).T, scaled.diagonal().T, self.rows, self.cols
+        u, D, j, k = u.T, scaled.diagonal().T, self.rows, self.cols
         out = D[j] * u[k] ** 2 + D[k] * u[j] ** 2 + 2.0 * scaled.entries(j, k) * u[j] * u[k]
         out *= (self.once**2)[:, None]
         if not self.linear:
