@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from zfree.arrays import Array
+from zfree.arrays import Array, row_blocks
 from zfree.domains import Domain, Orthant
 from zfree.fields import Field
 from zfree.models.base import Model, TextbookDraws
@@ -33,10 +33,16 @@ class SeparableModel(Model):
     kinds: ClassVar[tuple[str, ...]]
     """Names of the functions t_k; parameters are ordered by kind, then by column."""
 
+    # Plain attributes, as they are read in many places, for the contract's properties.
+    dimension: int = 0
+    n_parameters: int = 0
+    doubles_per_row: int = 0
+
     _prepared: ColumnFunctions | None = None
 
     def __init__(self, columns: Sequence[str]) -> None:
-        self.columns = tuple(columns)
+        self.columns, self.dimension = tuple(columns), len(columns)
+        self.n_parameters = self.doubles_per_row = len(self.kinds) * len(columns)
 
     def at(self, X: Array) -> Self:
         if self._prepared is not None and self._prepared.X is X:
@@ -62,18 +68,6 @@ class SeparableModel(Model):
     def names(self) -> tuple[str, ...]:
         return tuple(f"{kind}[{c}]" for kind in self.kinds for c in self.columns)
 
-    @property
-    def n_parameters(self) -> int:
-        return len(self.kinds) * len(self.columns)
-
-    @property
-    def dimension(self) -> int:
-        return len(self.columns)
-
-    @property
-    def doubles_per_row(self) -> int:
-        return self.n_parameters
-
     def normalisable(self, theta: Array, domain: Domain, rows: Array | None = None) -> Normalisable:
         if self.home is not None and isinstance(domain, self.home):
             return all_above(theta, 0.0, self.names)
@@ -92,6 +86,33 @@ class SeparableModel(Model):
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
         return (self.second(X) * field.diagonal().T).reshape(self.n_parameters, -1)
+
+    def stein(self, X: Array, V: Array, field: Field) -> Array:
+        out = self.first(X) * V.T
+        out += self.second(X) * field.diagonal().T
+        return out.reshape(self.n_parameters, -1)
+
+    def stein_total(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        w = weight[:, None]
+        total = np.einsum("kjn,nj->kj", self.first(X), w * V)
+        total += np.einsum("kjn,nj->kj", self.second(X), w * field.diagonal())
+        return total.ravel()
+
+    def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        (k, d), first, second, diagonal = (
+            (len(self.kinds), self.dimension),
+            self.first(X),
+            self.second(X),
+            field.diagonal(),
+        )
+        total = np.zeros((k * d, k * d))
+        for own in row_blocks(len(X), k * d):
+            w = weight[own]
+            psi = first[:, :, own] * np.multiply(V[own].T, w)
+            psi += second[:, :, own] * np.multiply(diagonal[own].T, w)
+            rows = psi.reshape(k * d, -1)
+            total += rows @ rows.T
+        return total
 
     def gram_diagonal(self, X: Array, field: Field) -> Array:
         return (self.first(X) ** 2 * field.diagonal().T).reshape(self.n_parameters, -1)
