@@ -159,8 +159,8 @@ def test_the_proposal_is_the_euler_step(name):
 def test_the_drift_is_at_most_one_standard_deviation():
     X = np.array([[500.0, 800.0], [0.3, 0.5]])
     _, step = proposal("orthant", X, 0.5, zf.Barrier(1.0, 0.0, scale="raw"))
-    centre = X + 0.25  # ∇·D = (1, 1)
-    lengths = np.linalg.norm((step._mean - centre) / np.sqrt(0.5 * X), axis=1)
+    center = X + 0.25  # ∇·D = (1, 1)
+    lengths = np.linalg.norm((step._mean - center) / np.sqrt(0.5 * X), axis=1)
     assert lengths[0] == pytest.approx(1.0)
     assert lengths[1] == pytest.approx(0.0, abs=1e-12)  # the mean of the Gaussian
 

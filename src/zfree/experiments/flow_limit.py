@@ -39,7 +39,7 @@ SYMBOLS = {SOFT: "ε", THEOREM: "r", PROPER: "r", CUBE: "ε"}
 
 
 @dataclass(frozen=True)
-class Limit(Experiment):
+class FlowLimit(Experiment):
     """‖∇θ K − ∇θ L‖ / ‖∇θ L‖ against the size of the neighbourhood, by quadrature over the neighbours of `rows` points.
 
     K is minimum probability flow in the units of its limit (4/ε times the paper's), L the score matching loss that the
