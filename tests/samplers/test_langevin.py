@@ -11,7 +11,7 @@ from scipy import special, stats
 import zfree as zf
 from zfree.errors import SpecificationError
 from zfree.samplers import effective_size, sample_gaussian, sample_langevin
-from zfree.samplers.langevin import TARGET, _Proposal, _Target
+from zfree.samplers.langevin import TARGET, _Proposal, _Diffusion
 
 MEAN, K = np.array([0.3, 0.5]), np.array([[3.0, 1.0], [1.0, 2.0]])
 ALPHA = np.array([1.5, 3.0, 0.8])
@@ -120,7 +120,7 @@ def test_densities_that_are_infinite_on_a_facet(domain, generator):
 
 
 def proposal(name, X, h, generator=None):
-    state = _Target(density(name), DOMAINS[name], generator).begin(X, len(X), np.random.default_rng(0))
+    state = _Diffusion(density(name), DOMAINS[name], generator).begin(X, len(X), np.random.default_rng(0))
     return state, _Proposal(state, h)
 
 
