@@ -11,7 +11,7 @@ from scipy import special, stats
 import zfree as zf
 from zfree.errors import SpecificationError
 from zfree.samplers import effective_size, sample_gaussian, sample_langevin
-from zfree.samplers.langevin import TARGET, _Proposal, _Diffusion
+from zfree.samplers.langevin import TARGET, _Diffusion, _Proposal
 
 MEAN, K = np.array([0.3, 0.5]), np.array([[3.0, 1.0], [1.0, 2.0]])
 ALPHA = np.array([1.5, 3.0, 0.8])
