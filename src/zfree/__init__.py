@@ -54,7 +54,8 @@ _HOME = {
         "TruncatedGaussian",
         "rank",
     ),
-    "zfree.inference": ("FitResult", "Ranking"),
+    "zfree.inference": ("FitResult",),
+    "zfree.selection": ("Ranking",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
@@ -101,8 +102,9 @@ if TYPE_CHECKING:
         SteinMoments,
         named,
     )
-    from zfree.inference import FitResult, Ranking
+    from zfree.inference import FitResult
     from zfree.potentials import ConvexFunction, Power, SlackFunction
+    from zfree.selection import Ranking
 
 
 _SUBMODULES = ("datasets", "errors", "likelihood", "neighbourhoods", "neural", "plotting", "samplers")

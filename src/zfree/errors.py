@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -47,6 +47,33 @@ class SingularMomentsError(ZfreeError, ValueError):
 
 class SpecificationError(ZfreeError, ValueError):
     """Arguments that contradict each other or do not fit the model or the domain."""
+
+
+class AtRowError(ZfreeError):
+    """Something is wrong at a row of the block that was looked at. Who knows where the block stands says so: see :meth:`renumbered`."""
+
+    def __init__(self, tell: Callable[[int], str], row: int) -> None:
+        super().__init__(tell(row))
+        self._tell, self._row = tell, row
+
+    def renumbered(self, number: Callable[[int], int]) -> AtRowError:
+        """The same error with the number that the row has in the user's table."""
+        return type(self)(self._tell, number(self._row))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _plain_error, (type(self).__mro__[2], str(self))
+
+
+def _plain_error(kind: type[ZfreeError], message: str) -> ZfreeError:
+    return kind(message)
+
+
+class SpecificationAtRowError(AtRowError, SpecificationError):
+    """A weight, a potential or a statistic of the user's fails at a row."""
+
+
+class NotConvexAtRowError(AtRowError, NotConvexError):
+    """A potential is not convex at a row."""
 
 
 class ImproperDensityError(SpecificationError):

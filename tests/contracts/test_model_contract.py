@@ -10,6 +10,8 @@ import zfree as zf
 from tests.contracts.tables import DOMAINS
 from tests.sampling import interior
 from zfree import arrays
+from zfree.fields import Dense
+from zfree.generators import Generator, GeneratorValue, Vanishing
 from zfree.models import (
     CustomModel,
     DirichletModel,
@@ -114,11 +116,16 @@ FIELDS = {
     "rank one, mixed sign": ("HalfSpace", zf.Barrier(1.0, 0.5, scale="raw")),
     "dense": ("Polytope", zf.Barrier(1.0, 0.5, scale="raw")),
     "block": ("Product", zf.Barrier(0.8, 0.2, scale="raw")),
+    "carried scalar": ("Simplex", zf.BoundaryDistance()),
+    "carried diagonal": ("Simplex-drop-first", zf.SectionDistance("x")),
+    "carried dense": ("Simplex", zf.Custom(lambda Y: np.eye(2) + Y[:, :, None] * Y[:, None, :], lambda Y: 3.0 * Y)),
 }
 _SIZES = {
     "Orthant": zf.Orthant(3),
     "SolidSimplex": zf.SolidSimplex(3),
     "HalfSpace": zf.HalfSpace([1.0, 2.0, -0.5], 3.0),
+    "Simplex": zf.Simplex(3),
+    "Simplex-drop-first": zf.Simplex(3, drop=0),
 }
 _SIZES["Product"] = zf.Product([zf.Orthant(1), zf.SolidSimplex(2)])
 _SIZES["Polytope"] = zf.Polytope.from_inequalities("x1 > 0, x2 > 0, x3 > 0, x1 + 2*x2 + x3 < 4, x1 - x2 < 1")
@@ -129,6 +136,26 @@ def _points(domain_name):
         return np.random.default_rng(2).uniform(0.1, 0.8, (7, 3))
     X = interior(_SIZES[domain_name], 40, seed=4)
     return X[(X > 0.02).all(axis=1)][:7]
+
+
+class Written(Generator):
+    """A value of a generator with its field written out."""
+
+    intrinsic = True
+
+    def __init__(self, value):
+        weight = np.exp(value.log_weight)
+        field = Dense(weight[:, None, None] * value.field.dense())
+        self.value = GeneratorValue(np.zeros_like(weight), field, weight[:, None] * value.divergence)
+
+    def on_domain(self, domain, X):
+        return self.value
+
+    def vanishing(self, domain):
+        return Vanishing(True)
+
+    def decay(self, domain):
+        return None
 
 
 def _torch_model(model, t, b):
@@ -155,11 +182,7 @@ def test_moments_influence_and_scores_match_automatic_differentiation(name, fiel
     weight = np.random.default_rng(3).uniform(0.5, 2.0, len(X))
     theta = np.random.default_rng(5).standard_normal(model.n_parameters)
     rows = Rows(model, generator, domain, X, weight)
-    value = generator.evaluate(domain, X)
-    dense = zf.Custom(
-        lambda _: np.exp(value.log_weight)[:, None, None] * value.field.dense(),
-        divergence=lambda _: np.exp(value.log_weight)[:, None] * value.divergence,
-    )
+    dense = Written(generator.evaluate(domain, X))
     auto = Rows(_torch_model(model, t, b), dense, domain, X, weight)
     ours, theirs = rows.moments(), auto.moments()
     scale = np.exp(ours.log_scale)

@@ -81,6 +81,9 @@ class Domain(ABC):
     def is_bounded(self) -> bool:
         """Whether the domain is a bounded set."""
 
+    slacks_are_linear: bool = False
+    """Whether the slacks are linear in x, so that their means over the rows are those at the mean of the rows."""
+
     @property
     def has_boundary(self) -> bool:
         """False only for the whole of ℝᵈ."""

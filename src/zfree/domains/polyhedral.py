@@ -20,6 +20,8 @@ from zfree.potentials import SlackPotential
 class Polyhedral(Domain):
     """The set {x : A x < b}. Subclasses say what A and b are and how their barrier's Hessian is structured."""
 
+    slacks_are_linear = True
+
     @property
     @abstractmethod
     def inequalities(self) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from zfree.domains.parts import BoundaryParts
 from zfree.domains.units import Units
 from zfree.domains.validation import check_affine
 from zfree.errors import InvalidDomainError, SpecificationError
-from zfree.fields import Block
+from zfree.fields import BlockDiagonal
 from zfree.potentials import SlackPotential
 
 
@@ -152,7 +152,7 @@ class Product(Domain):
         pieces = [f.barrier(potential, x, u) for (f, x), u in zip(self._columns_of(X), own, strict=True)]
         sizes = tuple(f.dimension for f in self.factors)
         return BarrierHessian(
-            Block(tuple(p.inverse for p in pieces), sizes),
+            BlockDiagonal(tuple(p.inverse for p in pieces), sizes),
             np.concatenate([p.grad_logdet for p in pieces], axis=1),
             lambda: np.sum([p.logdet() for p in pieces], axis=0),
         )

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zfree.arrays import Array, Index, row_chunks
+from zfree.arrays import Array, Index
+from zfree.data import Source, Table
 from zfree.errors import SpecificationError
 from zfree.threads import one_blas_thread
 
@@ -74,25 +75,18 @@ class Units:
         X = domain.points(X)
         if not len(X):
             raise SpecificationError("units are measured on rows, and X has none.")
-        total, slack_sum = 0.0, np.zeros(domain.n_slacks)
-        first, second = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        shift = X[0]  # any row keeps the digits of a column far from zero
+        return cls.of_source(domain, Table(X, weight))
+
+    @classmethod
+    def of_source(cls, domain: Domain, source: Source) -> Units:
+        """Measure rows wherever they come from."""
         with one_blas_thread():  # the same bits whatever other threads do
-            for part in row_chunks(len(X), 2 * X.shape[1]):
-                rows = np.ascontiguousarray(X[part])  # sums of a strided array may round otherwise
-                w = np.ones(len(rows)) if weight is None else weight[part]
-                moved = rows - shift
-                total += float(w.sum())
-                slack_sum += w @ domain.slacks(rows)
-                first += w @ moved
-                moved *= moved
-                second += w @ moved
-        mean = first / total
-        spread = np.sqrt(np.maximum(second / total - mean * mean, 0.0))
-        size = np.abs(shift + mean)
-        # A column that does not vary beyond rounding has no spread; its size is the next best unit.
-        spread = np.where(spread > 1e-12 * size, spread, np.where(size > 0, size, 1.0))
-        means = domain.slack_units(slack_sum / total)
+            found = source.statistics
+            if domain.slacks_are_linear:
+                slacks = domain.slacks(found.mean[None])[0]
+            else:
+                slacks = source.reduce(lambda b: b.weights @ domain.slacks(b.X), 2 * len(found.mean)) / found.total
+        means, spread = domain.slack_units(slacks), found.spread
         if not means.min(initial=np.inf) > 0:
             k = int(np.argmin(means))
             raise SpecificationError(

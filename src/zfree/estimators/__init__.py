@@ -3,7 +3,7 @@
 from zfree.estimators.family import ExponentialFamily
 from zfree.estimators.interaction import LogNormal, PowerInteraction
 from zfree.estimators.pairwise import Gaussian, TruncatedGaussian
-from zfree.estimators.ranking import rank
+from zfree.estimators.rank import rank
 from zfree.estimators.separable import Dirichlet, Exponential, Gamma, GeneralizedGamma
 
 __all__ = [

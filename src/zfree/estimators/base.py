@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self, overload
 
+import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
 from zfree.conversion import check_flag
+from zfree.data import Table
 from zfree.domains import Domain
 from zfree.errors import (
     BoundaryRowsWarning,
@@ -19,11 +21,9 @@ from zfree.errors import (
     ImproperDensityWarning,
     warn,
 )
-from zfree.estimators.boundary import keep_inside
+from zfree.estimators.boundary_rows import keep_inside
 from zfree.estimators.checking import checked, wants_check, with_bound_note
-from zfree.estimators.choice import GeneratorLike, as_generator, choose_generator
 from zfree.estimators.clipping import remark_on_clipping
-from zfree.estimators.combined import combined_estimate
 from zfree.estimators.data import Data
 from zfree.estimators.doubts import AnswersDoubts
 from zfree.estimators.extremes import within_range
@@ -39,12 +39,23 @@ from zfree.estimators.validation import (
     column_names,
     read_table,
 )
-from zfree.generators import Combined, Generator, Identity
-from zfree.inference import FitResult, Target, check_kind, check_target_name, estimate, safe_generator, with_criterion
+from zfree.generators import Combined, Generator, Identity, default_generator
+from zfree.inference import FitResult, Wanted, check_covariance, check_kind, estimate
 from zfree.models import Model
 from zfree.moments import Problem
+from zfree.penalties import Penalty, ridge_of
 from zfree.samplers import Draws, sample_model
-from zfree.solvers import Restriction
+from zfree.selection import (
+    Choice,
+    GeneratorLike,
+    Target,
+    as_generator,
+    check_target_name,
+    choose,
+    combined_estimate,
+    with_criterion,
+)
+from zfree.solvers import Objective, Restriction
 from zfree.threads import blas_threads_for
 
 
@@ -110,39 +121,27 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         asked = as_generator(self.generator)
         array, weight = self._read_given(X, sample_weight)
         data, notes = self._use(array, weight)
-        with within_range(data.domain, data.X, data.columns), enough_memory(*data.X.shape):
-            problem, restriction = self._pose(data)
-            with blas_threads_for(problem.model.n_parameters):
-                generator, selection = choose_generator(
-                    asked, problem, restriction, self.ridge, self.target, self._known_best()
-                )
-                problem = replace(problem, generator=generator)
-                if isinstance(asked, Combined):
-                    result = combined_estimate(
-                        asked,
-                        problem,
-                        restriction,
-                        self.ridge,
-                        self.target,
-                        generator == self._known_best(),
-                        notes,
-                        self.standard_errors,
-                    )
-                else:
-                    result = self._estimate(problem, restriction, notes)
-                selection = with_criterion(selection, result, problem, restriction, self.target)
-                result = replace(result, selection=selection)
-            result = remark_on_boundary(remark_on_units(result, problem), problem, restriction)
-            result = self._remark_on_estimate(result, data.X)
+        with within_range(data), enough_memory(*array.shape):
+            objective = self._pose(data)
+            with blas_threads_for(objective.problem.model.n_parameters):
+                choice = choose(asked, objective, self.target, self._known_best())
+                result = self._finish(asked, choice, data, notes)
         if notes and self.boundary == "clip":
             result = remark_on_clipping(self, result, array, weight)
         result = with_bound_note(result)
-        self.result_ = checked(result, data.rows) if check and selection is not None else result
-        self.domain_, self.generator_ = data.domain, generator
+        self.result_ = checked(result, data.to_check) if check and choice.record is not None else result
+        self.domain_, self.generator_ = data.domain, result.generator
         self._learn(self.result_)
         return self
 
-    def _pose(self, data: Data) -> tuple[Problem, Restriction]:
+    def _finish(self, asked: object, choice: Choice, data: Data, notes: tuple[str, ...]) -> FitResult:
+        """From a generator to the result, with what a reader must know of it."""
+        result = self._estimate(asked, choice, notes)
+        record = with_criterion(choice.record, result, choice.objective, self.target)
+        result = remark_on_units(replace(result, selection=record), choice.objective.problem)
+        return self._remark_on_estimate(remark_on_boundary(result, choice.objective), data)
+
+    def _pose(self, data: Data) -> Objective:
         """The model on the data, without a generator yet, and what is known of its parameters."""
         model, restriction = self._specify(data)
         check_target_name(self.target, model)
@@ -150,12 +149,12 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         fixed = check_fixed(self.fixed)
         if fixed:
             restriction = restriction.combine(Restriction.from_names(fixed, model.names), model.names)
-        self._check_size(data, model, restriction)
-        return Problem(model, Identity(), data.domain, data.X, data.weight), restriction
+        self._check_size(data, restriction)
+        return Objective(Problem(model, Identity(), data.domain, data.source), restriction, ridge_of(self.ridge))
 
-    def _remark_on_estimate(self, result: FitResult, rows: Array) -> FitResult:
+    def _remark_on_estimate(self, result: FitResult, data: Data) -> FitResult:
         """What a reader must know about this model's estimate: above all, when there is no such distribution."""
-        verdict = result.model.normalisable(result.working_theta, result.domain, rows)
+        verdict = result.model.normalisable(result.working_theta, result.domain, data.source.X)
         if verdict.holds is not False:
             return result
         note = (
@@ -165,8 +164,21 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         warn(note, ImproperDensityWarning)
         return result.with_note(note)
 
-    def _estimate(self, problem: Problem, restriction: Restriction, notes: tuple[str, ...]) -> FitResult:
-        return estimate(problem, restriction, ridge=self.ridge, notes=notes, standard_errors=self.standard_errors)
+    def _estimate(self, asked: object, choice: Choice, notes: tuple[str, ...]) -> FitResult:
+        """The estimate with the generator that was chosen, or with several combined."""
+        objective = choice.objective.penalised(self._penalty(choice.objective))
+        if isinstance(asked, Combined):
+            known_best = objective.problem.generator == self._known_best()
+            return combined_estimate(asked, objective, self.target, known_best, notes, self._wanted)
+        return estimate(objective, self._wanted, notes, choice.found)
+
+    def _penalty(self, objective: Objective) -> Penalty:
+        """What the last fit asks of its minimum beside the ridge that all fits have."""
+        return objective.penalty
+
+    @property
+    def _wanted(self) -> Wanted:
+        return Wanted(self.standard_errors, vars(self).get("covariance", "auto"))
 
     def _read(self, X: Any, sample_weight: Any) -> tuple[Data, tuple[str, ...]]:
         return self._use(*self._read_given(X, sample_weight))
@@ -177,13 +189,14 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         check_not_negative(self.ridge, "ridge")
         check_fixed(self.fixed)
         check_kind(self.standard_errors)
+        check_covariance(vars(self).get("covariance", "auto"))
         check_target(self.target)
         return array, check_weight(sample_weight, len(array))
 
     def _use(self, array: Array, weight: Array | None) -> tuple[Data, tuple[str, ...]]:
         """The rows that are used, and what was done to those on the boundary."""
         data, note = self._rows_inside(array, weight, self.boundary)
-        check_rows(len(data.X), data.weight, note)
+        check_rows(data.source.n_rows, data.source.weight, note)
         return data, ((note,) if note else ())
 
     def _rows_inside(self, array: Array, weight: Array | None, boundary: str) -> tuple[Data, str]:
@@ -196,23 +209,25 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         n_columns = array.shape[1]
         domain = check_domain(self._domain(n_columns), self, n_columns)
         names = column_names(self, n_columns, domain.columns)
-        rows, weight, note = keep_inside(domain, array, weight, names, boundary, epsilon)
-        dropped = len(array) - len(rows)
-        if weight is not None and weight.any():
-            weight = weight / weight.max()  # weights have no unit
-            if not weight.all():
-                rows, weight = rows[weight > 0], weight[weight > 0]  # a row without weight is no row
-        return self._in_chart(Data(rows, weight, names, domain, dropped)), note
+        kept = keep_inside(domain, array, weight, names, boundary, epsilon)
+        source = Table(kept.X, kept.weight, names, kept.numbers)
+        dropped = len(array) - source.n_rows
+        if kept.weight is not None and kept.weight.any():
+            source = replace(source, weight=kept.weight / kept.weight.max())  # weights have no unit
+            positive = np.flatnonzero(kept.weight)
+            if len(positive) < source.n_rows:
+                source = source.rows(positive)  # a row without weight is no row
+        return self._in_chart(Data(source, domain, dropped)), kept.note
 
     def _in_chart(self, data: Data) -> Data:
         chart = data.domain.chart if self._full_dimensional else None
         if chart is None:
             return data
         names = tuple(data.columns[j] for j in chart.kept)
-        return Data(chart.pull(data.X), data.weight, names, chart.domain, data.dropped)
+        return Data(replace(data.source, X=chart.pull(data.source.X), columns=names), chart.domain, data.dropped)
 
-    def _check_size(self, data: Data, model: Model, restriction: Restriction) -> None:
-        n, d = data.X.shape
+    def _check_size(self, data: Data, restriction: Restriction) -> None:
+        n, d = data.source.X.shape
         n_free = int(restriction.free.sum())
         if data.dropped and n <= n_free and not self.ridge:
             raise DataError(
@@ -230,7 +245,7 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
     def _read_new(self, X: Any, boundary: str) -> Array:
         check_is_fitted(self, "result_")
         array = read_table(self, X, reset=False, one_dimensional=self._one_dimensional)
-        return self._rows_inside(array, None, boundary)[0].X
+        return self._rows_inside(array, None, boundary)[0].source.X
 
     def _read_every(self, X: Any) -> Array:
         # One value per row is returned, so no row may be dropped.
@@ -250,18 +265,18 @@ class ScoreMatchingEstimator(AnswersDoubts, ABC):
         :meth:`fit`, so that cross-validation works where fitting does.
         """
         rows = self._read_new(X, self.boundary)
-        return -self.result_.score(rows, generator=safe_generator(self.result_.domain))
+        return -self.result_.score(rows, generator=default_generator(self.result_.domain, "score"))
 
     def log_density(self, X: Any) -> Array:
         """log p of each row up to the unknown constant log Z; −∞ where that is beyond floating point."""
         rows = self._read_every(X)
-        with within_range(self.domain_, rows, self._column_names()):
+        with within_range(Data(Table(rows, None, self._column_names()), self.domain_)):
             return self.result_.model.log_density(rows, self.result_.working_theta)
 
     def density_gradient(self, X: Any) -> Array:
         """∇ log p of each row, shape (n_rows, n_columns); a Gaussian on a simplex has the columns its chart keeps."""
         rows = self._read_every(X)
-        with within_range(self.domain_, rows, self._column_names()):
+        with within_range(Data(Table(rows, None, self._column_names()), self.domain_)):
             return self.result_.model.score(rows, self.result_.working_theta)
 
     def _column_names(self) -> tuple[str, ...]:

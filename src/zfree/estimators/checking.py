@@ -8,21 +8,19 @@ from types import MethodType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zfree.arrays import Array, Seed
 from zfree.conversion import random_generator
+from zfree.data import Table, content_hash, row_hashes
 from zfree.domains import Domain
 from zfree.errors import MisfitWarning, SpecificationError, ZfreeError, warn
 from zfree.inference import FitResult, GoodnessOfFit
-from zfree.inference.goodness import Estimated, Rows, goodness_of_fit, pool_size, rows_worth
+from zfree.inference.goodness import Estimated, goodness_of_fit, pool_size, rows_worth
 from zfree.inference.indicators import n_indicators
 from zfree.inference.likelihood_root import Draw, Pool, Refusal
 from zfree.models import Model, PairwiseModel, SeparableModel
 from zfree.samplers import sample_model
 from zfree.threads import blas_threads_for
-
-Hashes = NDArray[np.uint64]
 
 FEWEST_ROWS = 20
 """Below it the distribution of the statistic is not the one it is referred to."""
@@ -68,7 +66,7 @@ def wants_check(option: Any) -> bool:
     return bool(option)
 
 
-def checked(result: FitResult, data: Rows) -> FitResult:
+def checked(result: FitResult, data: Table) -> FitResult:
     """The result with the verdict of a check; a warning and a note if the data contradict the model."""
     found = _at_fit(result, data)
     result = replace(result, fit_check=found)
@@ -82,7 +80,7 @@ def checked(result: FitResult, data: Rows) -> FitResult:
     return result.with_note(note)
 
 
-def _at_fit(result: FitResult, data: Rows) -> GoodnessOfFit:
+def _at_fit(result: FitResult, data: Table) -> GoodnessOfFit:
     """The check that a fit can afford."""
     n, d = data.X.shape
     size = pool_size(n, d, int(result.free.sum()))
@@ -114,7 +112,7 @@ def with_bound_note(result: FitResult) -> FitResult:
 
 
 def check_fit(
-    result: FitResult, data: Rows, random_state: Seed | list[int], size: int, *, patience: float = 1.0
+    result: FitResult, data: Table, random_state: Seed | list[int], size: int, *, patience: float = 1.0
 ) -> GoodnessOfFit:
     """Compare rows with `size` draws of the fitted model, or say why not."""
     n, n_free = len(data.X), int(result.free.sum())
@@ -125,7 +123,7 @@ def check_fit(
         return GoodnessOfFit(reason=reason, n_rows=n)
     model = result.model
     draw = _drawer(model, result.domain, _some_rows(data), random_generator(random_state), patience)
-    estimate = Estimated(result.working_theta, result.working_covariance, result.free)
+    estimate = Estimated(result.working_theta, result.uncertainty.matrix, result.free)
     try:
         with blas_threads_for(n_indicators(data.X.shape[1]) + n_free):
             found = goodness_of_fit(model, result.domain, estimate, data, draw, size=size)
@@ -167,7 +165,7 @@ def _drawer(model: Model, domain: Domain, start: Array, rng: np.random.Generator
     return draw
 
 
-def _crude(model: Model, data: Rows) -> Array | None:
+def _crude(model: Model, data: Table) -> Array | None:
     """Parameters of a distribution somewhere near the data: moments, as if nothing were truncated."""
     known = model.rough_parameters(data.X, data.weight)
     if known is not None:
@@ -181,32 +179,15 @@ def _crude(model: Model, data: Rows) -> Array | None:
     return None
 
 
-def content_seed(data: Rows) -> list[int]:
+def content_seed(data: Table) -> list[int]:
     """A seed that depends on the values, not on the order of the rows or the units of the columns.
 
     A constant seed would make one error of the draws common to all data sets; this one is as good as a random one.
     """
-    return [*data.X.shape, int(_row_hashes(data).sum(dtype=np.uint64))]
+    return [*data.X.shape, content_hash(data.X, data.weight)]
 
 
-def _some_rows(data: Rows) -> Array:
+def _some_rows(data: Table) -> Array:
     """Rows for chains to start from, chosen at random, but the same ones in whatever order they come."""
-    order = np.argsort(_row_hashes(data), kind="stable")
+    order = np.argsort(row_hashes(data.X, data.weight), kind="stable")
     return data.X[order[:MOST_STARTS]]
-
-
-def _row_hashes(data: Rows) -> Hashes:
-    columns = data.X if data.weight is None else np.column_stack([data.X, data.weight])
-    largest = np.abs(columns).max(axis=0)
-    bits = (columns / np.where(largest > 0, largest, 1.0)).astype(np.float32).view(np.uint32).astype(np.uint64)
-    rows = np.zeros(len(bits), dtype=np.uint64)
-    for column in bits.T:
-        rows = _mixed(rows ^ column)
-    return rows
-
-
-def _mixed(x: Hashes) -> Hashes:
-    """Spread every bit of x over all 64 (multiplication by an odd constant and shifts are invertible)."""
-    x = (x + np.uint64(0x9E3779B97F4A7C15)) * np.uint64(0xD6E8FEB86659FD93)
-    x = (x ^ (x >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-    return x ^ (x >> np.uint64(29))

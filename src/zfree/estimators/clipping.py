@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +29,7 @@ def remark_on_clipping(
     try:
         with np.errstate(all="ignore"):
             there = _natural(estimator, result, array, weight, epsilon / SHRINK)
-            alone = result.combination is None and np.isfinite(result.covariance).all()
+            alone = result.combination is None and np.isfinite(result.standard_errors).all()
             # A combination, or an estimate held in the cone, is not what one closed form gives: compare like with like.
             here = result.theta if alone else _natural(estimator, result, array, weight, epsilon)
     except (ZfreeError, np.linalg.LinAlgError) as error:
@@ -57,8 +56,6 @@ def _natural(
 ) -> Array:
     """Natural parameters with the generator that was used, in closed form."""
     data, _ = estimator._inside(array, weight, "clip", epsilon)
-    problem, restriction = estimator._pose(data)
-    problem = replace(problem, generator=result.generator)
-    theta = solve(problem.moments(), restriction, problem.model.names, estimator.ridge, quiet=True).theta
-    T = problem.model.natural_map()
+    objective = estimator._pose(data).with_generator(result.generator)
+    theta, T = solve(objective, quiet=True).theta, objective.problem.model.natural_map()
     return theta if T is None else T @ theta

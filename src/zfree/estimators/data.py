@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
-from zfree.arrays import Array
+from zfree.data import Table
 from zfree.domains import Domain
-from zfree.inference.goodness import Rows
 
 
 class Data(NamedTuple):
     """Rows strictly inside the domain, in the coordinates the model is written in."""
 
-    X: Array
-    weight: Array | None
-    columns: tuple[str, ...]
+    source: Table
     domain: Domain
     dropped: int = 0
     """Rows on the boundary that were left out."""
 
     @property
-    def rows(self) -> Rows:
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.source.columns
+
+    @property
+    def to_check(self) -> Table:
         """What a check of the fit looks at; equal weights are none."""
-        equal = self.weight is None or bool((self.weight == self.weight[0]).all())
-        return Rows(self.X, None if equal else self.weight, self.columns)
+        weight = self.source.weight
+        equal = weight is None or bool((weight == weight[0]).all())
+        return replace(self.source, weight=None) if equal and weight is not None else self.source

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
 from zfree.arrays import Seed
+from zfree.data import Table
 from zfree.estimators.checking import MORE_DRAWS, OptionAndMethod, check_fit, content_seed
-from zfree.estimators.combined import opposed
 from zfree.generators import Generator
-from zfree.inference import FitResult, GoodnessOfFit, JTest, j_test
-from zfree.inference.goodness import Rows, pool_size
-from zfree.moments import Problem
-from zfree.solvers import Restriction
+from zfree.inference import FitResult, GoodnessOfFit
+from zfree.inference.goodness import pool_size
+from zfree.selection import JTest, j_test, opposed
+from zfree.solvers import Objective
 from zfree.threads import blas_threads_for
 
 
@@ -31,7 +30,7 @@ class AnswersDoubts(BaseEstimator):
         """Rows as the fit reads them."""
 
     @abstractmethod
-    def _pose(self, data: Any) -> tuple[Problem, Restriction]:
+    def _pose(self, data: Any) -> Objective:
         """The model on these rows."""
 
     @OptionAndMethod
@@ -50,7 +49,7 @@ class AnswersDoubts(BaseEstimator):
         -------
         GoodnessOfFit
         """
-        rows: Rows = self._reread(X, sample_weight).rows
+        rows: Table = self._reread(X, sample_weight).to_check
         size = MORE_DRAWS * pool_size(len(rows.X), rows.X.shape[1], int(self.result_.free.sum()))
         return check_fit(self.result_, rows, content_seed(rows) if random_state is None else random_state, size)
 
@@ -66,9 +65,9 @@ class AnswersDoubts(BaseEstimator):
             The rows of the fit.
         sample_weight : array_like of shape (n_rows,), optional
         """
-        problem, restriction = self._pose(self._reread(X, sample_weight))
-        with blas_threads_for(problem.model.n_parameters):
-            return j_test(opposed(replace(problem, generator=self.generator_), restriction, self.ridge))
+        objective = self._pose(self._reread(X, sample_weight))
+        with blas_threads_for(objective.problem.model.n_parameters):
+            return j_test(opposed(objective.with_generator(self.generator_)))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters of this estimator, as scikit-learn wants them; `check` is the option, not the method."""

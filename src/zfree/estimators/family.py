@@ -9,10 +9,10 @@ from zfree.conversion import check_callable, shown, values_of
 from zfree.domains import Domain, RealSpace
 from zfree.errors import SpecificationError
 from zfree.estimators.base import ScoreMatchingEstimator
-from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.data import Data
-from zfree.inference import FitResult, Target
+from zfree.inference import FitResult
 from zfree.models import CustomModel, Model
+from zfree.selection import GeneratorLike, Target
 from zfree.solvers import Restriction
 
 
@@ -118,7 +118,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         if len(names) != n_parameters:
             raise SpecificationError(f"{len(names)} names given for {n_parameters} statistics.")
         model = CustomModel(
-            data.X.shape[1],
+            len(data.columns),
             names,
             self.statistic,
             self.jacobian,
@@ -132,14 +132,14 @@ class ExponentialFamily(ScoreMatchingEstimator):
     def _count_parameters(self, data: Data) -> int:
         assert self.statistic is not None
         if self.jacobian is not None:
-            t = values_of(self.statistic, data.X[:1], "the statistic")
+            t = values_of(self.statistic, data.source.first().X, "the statistic")
         else:
             from zfree.autodiff import evaluate
 
-            t = evaluate(self.statistic, data.X[:1], "the statistic")
+            t = evaluate(self.statistic, data.source.first().X, "the statistic")
         if t.ndim != 2 or t.shape[0] != 1 or t.shape[1] == 0:
             raise SpecificationError(
-                f"the statistic must map (n, {data.X.shape[1]}) to (n, r); for one row it returned shape {t.shape}."
+                f"the statistic must map (n, {len(data.columns)}) to (n, r); for one row it returned shape {t.shape}."
             )
         return int(t.shape[1])
 

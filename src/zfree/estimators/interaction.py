@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
-from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.data import Data
 from zfree.estimators.pairwise import _GaussianEstimator, _PairwiseEstimator
 from zfree.estimators.validation import check_not_negative
 from zfree.generators import Barrier, Generator
-from zfree.inference import FitResult, Target
+from zfree.inference import FitResult
 from zfree.models import LogNormalModel, PairwiseModel
+from zfree.selection import GeneratorLike, Target
 
 
 class LogNormal(_GaussianEstimator):
@@ -75,9 +75,7 @@ class LogNormal(_GaussianEstimator):
         full = self.structure == "full" and self.mask is None and self.precision is None and not self.fixed
         return Barrier.log(det_power=0.0) if full else None  # h(x) = x²: the sample moments of log x
 
-    @staticmethod
-    def _scale(X: Array) -> Array:
-        return np.log(X)
+    _exponent = 0.0
 
     def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
         return LogNormalModel(data.columns, pairs=pairs, center=center)
@@ -149,6 +147,10 @@ class PowerInteraction(_PairwiseEstimator):
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
 
+    @property
+    def _exponent(self) -> float:  # type: ignore[override]
+        return self._exponents()[0]
+
     def _exponents(self) -> tuple[float, float]:
         for name, value in (("a", self.a), ("b", self.b)):
             check_not_negative(value, f"the exponent {name}")
@@ -156,12 +158,7 @@ class PowerInteraction(_PairwiseEstimator):
 
     def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
         a, b = self._exponents()
-        if a != b:
-            shift = np.zeros_like(center)
-        else:
-            u = np.log(data.X) if a == 0 else data.X**a
-            shift = np.average(u, axis=0, weights=data.weight) if center.any() else center
-        return PairwiseModel(data.columns, a=a, b=b, pairs=pairs, center=shift)
+        return PairwiseModel(data.columns, a=a, b=b, pairs=pairs, center=center if a == b else np.zeros_like(center))
 
     def _learn(self, result: FitResult) -> None:
         super()._learn(result)

@@ -12,18 +12,18 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array
 from zfree.conversion import check_flag
 from zfree.domains import Domain, Orthant, RealSpace
-from zfree.errors import DataError, NotPositiveDefiniteWarning, SingularMomentsError, SpecificationError, warn
+from zfree.errors import DataError, NotPositiveDefiniteWarning, SpecificationError, warn
 from zfree.estimators.base import ScoreMatchingEstimator
-from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.data import Data
 from zfree.estimators.known_precision import chosen_pairs, known_entries
 from zfree.estimators.validation import as_numbers
-from zfree.generators import Combined
-from zfree.inference import FitResult, Target, as_result
+from zfree.generators import Combined, as_powers
+from zfree.inference import FitResult
 from zfree.models import Model, PairwiseModel
 from zfree.models.normalisable import without_units
-from zfree.moments import Problem
-from zfree.solvers import Restriction, solve, solve_positive_definite
+from zfree.penalties import Penalty, PositiveDefinite
+from zfree.selection import GeneratorLike, Target
+from zfree.solvers import Objective, Restriction
 
 
 class _PairwiseEstimator(ScoreMatchingEstimator):
@@ -40,22 +40,19 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
     def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
         """The model over these entries of K."""
 
-    @staticmethod
-    def _scale(X: Array) -> Array:
-        """The data as K sees them."""
-        return X
+    _exponent: float = 1.0
+    """Of the powers of the columns that K sees, 0 for logarithms."""
 
     def _known_mean(self, d: int) -> Array | None:
         return None
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
-        d = data.X.shape[1]
-        scale = self._scale(data.X)
-        constant = np.flatnonzero(scale.min(axis=0) == scale.max(axis=0))
+        seen, d = data.source.statistics, len(data.columns)
+        constant = np.flatnonzero(seen.lowest == seen.highest)
         if constant.size:
             j = int(constant[0])
             raise DataError(
-                f"column {data.columns[j]!r} is constant ({data.X[0, j]:.6g} in all {len(data.X)} rows): its precision "
+                f"column {data.columns[j]!r} is constant ({seen.lowest[j]:.6g} in all {seen.n_rows} rows): its precision "
                 "is not determined. Drop the column."
             )
         check_flag(self.positive_definite, "positive_definite")
@@ -70,40 +67,34 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         elif any(name.startswith("eta[") for name in self.fixed or {}):
             center = np.zeros(d)
         else:
-            center = np.average(scale, axis=0, weights=data.weight)
+            center = self._center(data)
         model = self._model(data, pairs, center)
         return model, known_entries(self.precision, model)
 
-    def _estimate(self, problem: Problem, restriction: Restriction, notes: tuple[str, ...]) -> FitResult:
-        model = problem.model
-        assert isinstance(model, PairwiseModel)
-        if not self.positive_definite:
-            return super()._estimate(problem, restriction, notes)
-        spread = np.sqrt(np.average(model.centred(problem.X) ** 2, axis=0, weights=problem.weight))
-        moments = problem.moments()
-        try:
-            start: Array | None = solve(moments, restriction, model.names, self.ridge).theta
-        except SingularMomentsError:
-            start = None
-        cone = solve_positive_definite(moments, model, restriction, start, spread, self.ridge)
-        if not cone.active:
-            return super()._estimate(problem, restriction, notes)
-        note = (
-            "K is held at the edge of the positive-definite matrices (positive_definite=True): standard errors are not "
-            "available there."
-        )
-        unknown = np.where(np.multiply.outer(restriction.free, restriction.free), np.nan, 0.0)
-        return as_result(problem, moments, cone.theta, unknown, restriction, (*notes, note))
+    def _center(self, data: Data) -> Array:
+        """The mean of the columns as K sees them."""
+        if self._exponent == 1.0:
+            return data.source.statistics.mean
+        total: Array = data.source.reduce(lambda b: b.weights @ as_powers(b.X, self._exponent), len(data.columns))
+        return total / data.source.statistics.total
 
-    def _remark_on_estimate(self, result: FitResult, rows: Array) -> FitResult:
+    def _penalty(self, objective: Objective) -> Penalty:
+        if not self.positive_definite:
+            return objective.penalty
+        problem, model = objective.problem, objective.problem.model
+        assert isinstance(model, PairwiseModel)
+        square = problem.source.reduce(lambda b: b.weights @ model.centred(b.X) ** 2, model.dimension)
+        return PositiveDefinite(np.sqrt(square / problem.source.statistics.total), objective.penalty)
+
+    def _remark_on_estimate(self, result: FitResult, data: Data) -> FitResult:
         """Say when K is not positive definite, and whether that matters on this domain."""
         model = result.model
         assert isinstance(model, PairwiseModel)
         # The signs of the eigenvalues do not depend on the units of the columns; the sizes do, and with them what rounding leaves.
         values = np.linalg.eigvalsh(without_units(model.matrix(result.theta))[0])
         if values[0] > 0:
-            return super()._remark_on_estimate(result, rows)
-        normalisable = model.normalisable(result.working_theta, result.domain, rows).holds
+            return super()._remark_on_estimate(result, data)
+        normalisable = model.normalisable(result.working_theta, result.domain, data.source.X).holds
         verdict = {
             True: f"the density is still normalisable on {result.domain!r}, so this is a legitimate estimate",
             False: f"the density cannot be normalised on {result.domain!r}, so this is no distribution",

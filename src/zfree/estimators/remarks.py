@@ -5,7 +5,7 @@ from __future__ import annotations
 from zfree.errors import InconsistentGeneratorWarning, InfiniteVarianceWarning, UnitsWarning, warn
 from zfree.inference import FitResult, boundary_orders, judge, tail_orders
 from zfree.moments import Problem
-from zfree.solvers import Restriction
+from zfree.solvers import Objective
 
 IMBALANCE = 100.0
 """How many times too much some slacks may count, because of their units, before a fit says so. On a triangle with one column ten times
@@ -30,8 +30,9 @@ def _times(factor: float) -> str:
     return f"{factor:.0f}" if factor < 1e4 else f"{factor:.0e}"
 
 
-def remark_on_boundary(result: FitResult, problem: Problem, restriction: Restriction) -> FitResult:
+def remark_on_boundary(result: FitResult, objective: Objective) -> FitResult:
     """Say so when the generator does not vanish at all, or not fast enough for this model, or grows too fast far out."""
+    problem, restriction = objective.problem, objective.restriction
     generator, domain = result.generator, result.domain
     vanishing, decay = generator.check(domain), generator.decay(domain)
     orders = () if decay is None else boundary_orders(problem, result.working_theta, restriction)

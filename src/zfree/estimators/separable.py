@@ -11,11 +11,11 @@ from zfree.conversion import real_number, shown
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import DataError, SpecificationError
 from zfree.estimators.base import ScoreMatchingEstimator
-from zfree.estimators.choice import GeneratorLike
 from zfree.estimators.data import Data
 from zfree.generators import Barrier, Generator
-from zfree.inference import FitResult, Target
+from zfree.inference import FitResult
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, GeneralizedGammaModel, Model
+from zfree.selection import GeneratorLike, Target
 from zfree.solvers import Restriction
 
 
@@ -278,7 +278,7 @@ class GeneralizedGamma(_ShapeAndRate):
             raise SpecificationError(
                 f"exponent must be positive and finite, got {shown(self.exponent)}; with a negative one, fit 1/x with its opposite."
             )
-        largest = data.X.max(axis=0)
+        largest = data.source.statistics.highest
         with np.errstate(over="ignore", under="ignore"):
             square = largest ** (2.0 * a)
         bad = np.flatnonzero(~((square > 0.0) & np.isfinite(square)))

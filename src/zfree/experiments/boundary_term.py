@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.data import Table
 from zfree.domains import Shells
 from zfree.errors import SpecificationError
 from zfree.generators import Generator
@@ -66,7 +67,7 @@ def boundary_term(domain: Shells, generator: Generator, mean: Array, precision: 
     X, weight = np.concatenate(points), np.concatenate(weights)
     weight = weight * density(X)
     mass = weight.sum()
-    moments = Problem(model, generator, domain.hull, X + domain.center, weight).moments()
+    moments = Problem(model, generator, domain.hull, Table(X + domain.center, weight)).moments()
     scale = np.exp(moments.log_scale)
     gamma, g = scale * moments.gamma.dense(), scale * moments.g
 

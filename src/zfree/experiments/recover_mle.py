@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.data import Table
 from zfree.domains import Units
 from zfree.errors import SpecificationError
 from zfree.experiments.base import Experiment
@@ -22,7 +23,7 @@ from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.stein_kernels import field_at, known_kernel, share_of_bound, stein_barrier, stein_gap
 from zfree.generators import Barrier, Generator, named
 from zfree.moments import Problem
-from zfree.solvers import Restriction, solve
+from zfree.solvers import Objective, Restriction, solve
 
 LAWS: dict[str, Law] = {
     "(0, 1), exponential": SimplexLaw((-2.0,), powers=(0.0, 0.0)),
@@ -55,8 +56,8 @@ def barriers(law: Law, units: Units) -> dict[str, Generator]:
 def estimate(law: Law, generator: Generator, X: Array) -> Array:
     """θ̂ = −Γ⁻¹g with this generator."""
     model = law.model()
-    moments = Problem(model, generator, law.domain, X).moments()
-    return solve(moments, Restriction.none(model.n_parameters), model.names).theta
+    problem = Problem(model, generator, law.domain, Table(X))
+    return solve(Objective(problem, Restriction.none(model.n_parameters))).theta
 
 
 @dataclass(frozen=True)

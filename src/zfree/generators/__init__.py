@@ -5,6 +5,7 @@ from zfree.generators.base import Decay, Generator, GeneratorValue, Pilot, Vanis
 from zfree.generators.boundary import BoundaryDistance
 from zfree.generators.combined import Combined
 from zfree.generators.custom import Custom
+from zfree.generators.defaults import default_generator
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
 from zfree.generators.named import NAMED, named
 from zfree.generators.powers import as_powers
@@ -30,5 +31,6 @@ __all__ = [
     "SteinMoments",
     "Vanishing",
     "as_powers",
+    "default_generator",
     "named",
 ]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple, Self
 
-import numpy as np
-
 from zfree.arrays import Array, Index
 from zfree.curvatures import Energy
 from zfree.domains import Domain, Units
-from zfree.fields import Dense, Field
+from zfree.fields import Carried, Field
 
 
 class GeneratorValue(NamedTuple):
@@ -120,9 +118,8 @@ class Generator(ABC):
         if chart is None:
             return self.on_domain(domain, X)
         inner = self._for_columns(chart.kept).on_domain(chart.domain, chart.pull(X))
-        C = chart.matrix
-        dense = np.matmul(np.matmul(C, inner.field.dense()), C.T)
-        return GeneratorValue(inner.log_weight, Dense(dense), inner.divergence @ C.T)
+        field = Carried(inner.field, chart.matrix, chart.kept)
+        return GeneratorValue(inner.log_weight, field, inner.divergence @ chart.matrix.T)
 
     def check(self, domain: Domain) -> Vanishing:
         """:meth:`vanishing`, in the chart where the generator works there."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from zfree.arrays import Array, Mask
+from zfree.models.linear_maps import Shear
 from zfree.moments import Moments
 from zfree.solvers import equilibrated
 
 
-def condition_number(moments: Moments, free: Mask, natural_map: Array | None) -> float:
+def condition_number(moments: Moments, free: Mask, natural_map: Shear | None) -> float:
     """κ(Γ_N) over the free natural parameters."""
     gamma = moments.gamma.dense()
     if natural_map is not None:
-        inner = np.linalg.solve(natural_map.T, gamma)
-        gamma = np.linalg.solve(natural_map.T, inner.T).T
+        back = natural_map.inverse()
+        gamma = (back.T @ gamma) @ back
     return _condition(gamma[np.ix_(free, free)], moments.symmetric)
 
 

@@ -1,61 +1,113 @@
-"""Moments → solution → result, with the covariance: the sandwich, and for few rows the jackknife."""
+"""Objective → solution → result, with its uncertainty: the sandwich, and for few rows the jackknife."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from zfree.arrays import Array
 from zfree.inference.jackknife import Jackknife
-from zfree.inference.parameters import check_variances
 from zfree.inference.result import FitResult
 from zfree.inference.rows_or_groups import leave_out
-from zfree.moments import Moments, Problem
-from zfree.solvers import ILL_CONDITIONED, Restriction, Solution, solve
+from zfree.inference.sandwich import from_parts
+from zfree.inference.uncertainty import (
+    Full,
+    Uncertainty,
+    check_uncertainty,
+    how_much,
+    uncertainty,
+    working_variances,
+)
+from zfree.solvers import ILL_CONDITIONED, Objective, Solution, solve
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What a fit is to say of its errors.
+
+    Attributes
+    ----------
+    standard_errors : {"auto", "jackknife", "sandwich"}
+        See :mod:`zfree.inference.rows_or_groups`.
+    covariance : {"auto", "full", "diagonal"} or None
+        How much of the covariance is computed; "auto" goes by the number of parameters.
+    """
+
+    standard_errors: str = "auto"
+    covariance: str | None = "auto"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a choice of the generator knows of the one that it took: its solution on all rows, and Σ ψ_i ψ_iᵀ there, where it was summed."""
+
+    solution: Solution
+    meat: Array | None = None
 
 
 def estimate(
-    problem: Problem,
-    restriction: Restriction,
-    *,
-    ridge: float = 0.0,
-    notes: tuple[str, ...] = (),
-    standard_errors: str = "auto",
+    objective: Objective, wanted: Wanted, notes: tuple[str, ...] = (), found: Found | None = None
 ) -> FitResult:
     """Fit a model in closed form.
 
     Parameters
     ----------
-    problem : Problem
-    restriction : Restriction
-        Parameters held at known values.
-    ridge : float
-        See :func:`zfree.solvers.solve`.
+    objective : Objective
+    wanted : Wanted
     notes : tuple of str
         Remarks to carry into the result.
-    standard_errors : {"auto", "jackknife", "sandwich"}
-        See :mod:`zfree.inference.rows_or_groups`.
+    found : Found, optional
+        The solution, where it is known already.
     """
-    moments = problem.moments()
-    solution = solve(moments, restriction, problem.model.names, ridge)
+    solution = solve(objective) if found is None else found.solution
+    if found is not None and solution.reciprocal_condition < ILL_CONDITIONED:
+        solution = solve(objective)  # once more, to warn
+    if solution.free_inverse is None:
+        return _at_an_edge(objective, solution, notes)
     if solution.reciprocal_condition < ILL_CONDITIONED:
         notes = (
             *notes,
             f"Γ_N is ill-conditioned (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling): digits are lost.",
         )
-    jackknife, remarks = leave_out(problem, moments, solution, ridge, standard_errors)
-    if jackknife is not None and jackknife.influences is not None:
-        covariance = jackknife.influences.T @ jackknife.influences  # the sandwich: the influences are Γ⁻¹ψ_i/N
-    else:
-        covariance = sandwich(problem, moments, solution, ridge)
-    measured = f" (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling)"
-    check_variances(covariance, restriction.free, problem.model.names, measured)
-    notes = (*notes, *remarks, *_without_variation(solution, covariance, problem.model.names))
-    return as_result(problem, moments, solution.theta, covariance, restriction, notes, jackknife)
+    kind = how_much(wanted.covariance, objective.n_free)
+    jackknife, remarks = (None, ()) if kind is None else leave_out(objective, solution, wanted.standard_errors)
+    error = _uncertainty(objective, solution, kind, jackknife, None if found is None else found.meat)
+    check_uncertainty(error, solution, objective.names)
+    notes = (*notes, *remarks, *_without_variation(objective, solution, error))
+    return as_result(objective, solution, error, notes, jackknife)
 
 
-def _without_variation(solution: Solution, covariance: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+def _uncertainty(
+    objective: Objective, solution: Solution, kind: str | None, jackknife: Jackknife | None, meat: Array | None
+) -> Uncertainty:
+    free = solution.restriction.free
+    if kind == "full" and jackknife is not None and jackknife.influences is not None:
+        a = jackknife.influences  # the influences are Γ⁻¹ψ_i/N
+        return Full(a.T @ a, free)
+    if kind == "full" and meat is not None:
+        inner = solution.restriction.block(meat)
+        return Full(solution.restriction.embed(from_parts(solution.inverse, inner, objective.moments.weight)), free)
+    return uncertainty(objective, solution, kind)
+
+
+def _at_an_edge(objective: Objective, solution: Solution, notes: tuple[str, ...]) -> FitResult:
+    note = (
+        "K is held at the edge of the positive-definite matrices (positive_definite=True): standard errors are not "
+        "available there."
+    )
+    free = solution.restriction.free
+    unknown = np.where(np.multiply.outer(free, free), np.nan, 0.0)
+    return as_result(objective, solution, Full(unknown, free), (*notes, note))
+
+
+def _without_variation(objective: Objective, solution: Solution, error: Uncertainty) -> tuple[str, ...]:
     """A variance of zero is no certainty: the rows are all alike, or a single one determines the parameter."""
-    still = np.diagonal(covariance) <= 1e-24 * solution.theta**2
+    variances = working_variances(error)
+    if variances is None:
+        return ()
+    still = variances <= 1e-24 * solution.theta**2
+    names = objective.names
     found = [names[k] for k in np.flatnonzero(solution.restriction.free & still)]
     if not found:
         return ()
@@ -66,30 +118,16 @@ def _without_variation(solution: Solution, covariance: Array, names: tuple[str, 
     )
 
 
-def sandwich(problem: Problem, moments: Moments, solution: Solution, ridge: float = 0.0) -> Array:
-    r"""Γ⁻¹ Σ Γ⁻ᵀ / N over the free parameters, zero elsewhere (Theorem 5.1).
-
-    Σ is the sum of :math:`\psi_i\psi_i^\top`. A ridge multiplies the diagonal of Γ, which is random too, so it is part of ψ.
-    """
-    theta, restriction = solution.theta, solution.restriction
-    meat = problem.influence_gram(theta, moments.log_scale, ridge)
-    inverse = solution.inverse
-    covariance = inverse @ restriction.block(meat) @ inverse.T / moments.weight**2
-    return restriction.embed(0.5 * (covariance + covariance.T))
-
-
 def as_result(
-    problem: Problem,
-    moments: Moments,
-    theta: Array,
-    covariance: Array,
-    restriction: Restriction,
+    objective: Objective,
+    solution: Solution,
+    error: Uncertainty,
     notes: tuple[str, ...],
     jackknife: Jackknife | None = None,
 ) -> FitResult:
     """Pack a solution, translated to natural parameters."""
-    T = problem.model.natural_map()
-    n_free = int(restriction.free.sum())
+    problem, moments, restriction, theta = objective.problem, objective.moments, solution.restriction, solution.theta
+    T, n_free = problem.model.natural_map(), objective.n_free
     if moments.n <= n_free:
         notes = (
             *notes,
@@ -97,7 +135,7 @@ def as_result(
         )
     return FitResult(
         theta=theta.copy() if T is None else T @ theta,
-        names=problem.model.names,
+        names=objective.names,
         free=restriction.free.copy(),
         n_observations=moments.n,
         model=problem.model,
@@ -105,7 +143,8 @@ def as_result(
         domain=problem.domain,
         moments=moments,
         working_theta=theta,
-        working_covariance=covariance,
+        uncertainty=error,
+        reciprocal_condition=solution.reciprocal_condition,
         notes=notes,
         units=problem.units,
         jackknife=jackknife,

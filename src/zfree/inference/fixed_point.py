@@ -15,13 +15,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 from zfree.arrays import Array
-from zfree.inference.leaving_out import ALONE, DeterminedAlone, Pieces
+from zfree.inference.leaving_out import ALONE, DeterminedAlone, Pieces, Shrunk
 
 STEPS = 12
 """Steps after which what is left is solved piece by piece."""
 
 
-def changes_by_iteration(pieces: Pieces, A: Array, psi: Array, tolerance: float) -> tuple[Array, Array]:
+def changes_by_iteration(pieces: Pieces, A: Shrunk, psi: Array, tolerance: float) -> tuple[Array, Array]:
     """θ without each piece minus θ, and its linear part A ψ, both (r, pieces). See :func:`~zfree.inference.leaving_out.changes_without`.
 
     The error allowed is relative to the root mean square of every parameter's own changes, over all pieces together.
@@ -48,16 +48,16 @@ def changes_by_iteration(pieces: Pieces, A: Array, psi: Array, tolerance: float)
     return change, linear
 
 
-def _times(A: Array, V: Array) -> Array:
+def _times(A: Shrunk, V: Array) -> Array:
     """A V in the memory order of V."""
-    return A @ V if V.flags.c_contiguous else (V.T @ A.T).T
+    return A @ V if V.flags.c_contiguous else A.from_the_right(V.T).T
 
 
-def _directly(pieces: Pieces, A: Array, linear: Array, piece: int, unit: Array) -> Array:
+def _directly(pieces: Pieces, A: Shrunk, linear: Array, piece: int, unit: Array) -> Array:
     """(1 − A G_i)⁻¹ A ψ_i of one piece, by LU."""
     only = pieces.only(piece)
     moves = unit > 0  # the others are known
-    system = (np.eye(len(A)) - A @ only.matrix())[np.ix_(moves, moves)]
+    system = (np.eye(len(linear)) - A @ only.matrix())[np.ix_(moves, moves)]
     unit = unit[moves]
     scaled = system * unit / unit[:, None]
     factor, pivots, info = lapack.dgetrf(scaled)
@@ -65,6 +65,6 @@ def _directly(pieces: Pieces, A: Array, linear: Array, piece: int, unit: Array) 
     if not rcond > ALONE:
         flattest = np.linalg.svd(scaled)[2][-1]
         raise DeterminedAlone(piece, int(np.flatnonzero(moves)[np.argmax(np.abs(flattest))]))
-    out = np.zeros(len(A))
+    out = np.zeros(len(linear))
     out[moves] = unit * lapack.dgetrs(factor, pivots, linear[moves, piece] / unit)[0]
     return out

@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array, Mask, row_chunks
+from zfree.arrays import Array, Mask
+from zfree.data import Block, Table, Together
 from zfree.domains import Domain
 from zfree.inference.indicators import MOST_COLUMNS, Indicators, n_indicators
 from zfree.inference.likelihood_root import Draw, Pool, Refusal, Root, likelihood_root, regular_solve, worth
@@ -43,16 +44,8 @@ class Estimated(NamedTuple):
     """An estimate in the model's own parameters, its covariance, and which of them were free; the others are hypothesis."""
 
     theta: Array
-    covariance: Array
+    covariance: Array | None
     free: Mask
-
-
-class Rows(NamedTuple):
-    """The data of a check."""
-
-    X: Array
-    weight: Array | None
-    columns: tuple[str, ...]
 
 
 def pool_size(n: int, d: int, r: int) -> int:
@@ -69,7 +62,7 @@ def goodness_of_fit(
     model: Model,
     domain: Domain,
     estimate: Estimated,
-    data: Rows,
+    data: Table,
     draw: Draw,
     *,
     size: int,
@@ -99,7 +92,7 @@ def goodness_of_fit(
         # 0.3 is not 3 · 0.1: data and draws must be the same numbers, or ties fall on different sides of a cut.
         own = grid.round(data.X if chart is None else chart.pull(data.X))
         own = own if chart is None else chart.push(own)
-        data = data._replace(X=np.where(domain.contains(own)[:, None], own, data.X))
+        data = replace(data, X=np.where(domain.contains(own)[:, None], own, data.X))
 
     def rounded(at: Array, m: int) -> Pool | Refusal:
         """Draws on the grid of the data; those that it puts on the boundary are no data either."""
@@ -127,7 +120,7 @@ def goodness_of_fit(
 
 
 def _compare(
-    model: Model, estimate: Estimated, data: Rows, root: Root, statistics: Callable[[Array], Array], target: Array
+    model: Model, estimate: Estimated, data: Table, root: Root, statistics: Callable[[Array], Array], target: Array
 ) -> GoodnessOfFit:
     n, m, w = len(data.X), len(root.pool.rows), root.weights
     features = Indicators.of(model, root.theta, root.pool.rows, w, data.columns)
@@ -179,9 +172,10 @@ def _distance(
     r = max(len(spread), 1)
     off = (estimate.theta - root)[estimate.free] * spread
     inverse = regular_solve(information, np.eye(len(spread)))
-    covariance = estimate.covariance[np.ix_(estimate.free, estimate.free)] * np.multiply.outer(spread, spread)
-    if not np.isfinite(covariance).all():
-        covariance = inverse / rows
+    covariance = inverse / rows
+    if estimate.covariance is not None:
+        known = estimate.covariance[np.ix_(estimate.free, estimate.free)] * np.multiply.outer(spread, spread)
+        covariance = known if np.isfinite(known).all() else covariance
     noise = float(np.sum(regular_solve(covariance, inverse) * np.eye(len(spread)))) / (r * draws)
     square = float(off @ regular_solve(covariance, off)) / r
     return float(np.sqrt(max(square - noise, 0.0))), float(np.sqrt(noise))
@@ -196,7 +190,7 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{DIGITS}g}")
 
 
-def rows_worth(data: Rows) -> float:
+def rows_worth(data: Table) -> float:
     """Σw squared over Σw²: how many rows of equal weight the weighted ones are worth (Kish 1965)."""
     if data.weight is None:
         return float(len(data.X))
@@ -204,18 +198,21 @@ def rows_worth(data: Rows) -> float:
     return float(share.sum() ** 2 / (share @ share))
 
 
-def _mean(data: Rows, function: Callable[[Array], Array], width: int) -> Array:
+def _mean(data: Table, function: Callable[[Array], Array], width: int) -> Array:
     """Weighted mean over the rows, in bounded memory."""
-    total, weight = np.zeros(width), 0.0
-    for part in row_chunks(len(data.X), 4 * (width + data.X.shape[1])):
-        values = function(data.X[part])
-        w = np.ones(len(values)) if data.weight is None else data.weight[part] / data.weight.max()
-        total, weight = total + w @ values, weight + float(w.sum())
-    return total / weight
+    largest = 1.0 if data.weight is None else data.weight.max()
+
+    def sums(block: Block) -> Together:
+        w = block.weights / largest
+        return Together((w @ function(block.X), float(w.sum())))
+
+    total, weight = data.reduce(sums, 4 * (width + data.X.shape[1]))
+    mean: Array = total / weight
+    return mean
 
 
 def _weighted(
-    data: Rows,
+    data: Table,
     features: Indicators,
     statistics: Callable[[Array], Array],
     mean: Array,
@@ -231,12 +228,13 @@ def _weighted(
     assert data.weight is not None
     width = len(mean)
     R = _mean(data, residual, width)
-    share = data.weight / data.weight.sum()
-    covariance = np.zeros((width, width))
-    for part in row_chunks(len(data.X), 4 * (width + data.X.shape[1])):
-        off = (residual(data.X[part]) - R) * share[part, None]
-        covariance += off.T @ off
-    return covariance, R
+    total = data.weight.sum()
+
+    def spread_out(block: Block) -> Array:
+        off = (residual(block.X) - R) * (block.weights / total)[:, None]
+        return off.T @ off
+
+    return data.reduce(spread_out, 4 * (width + data.X.shape[1])), R
 
 
 def _remarks(grid: Grid, names: Sequence[str], d: int) -> Iterator[str]:

@@ -15,20 +15,19 @@ leaves with its weight, and rows are counted, not weights; constant weights chan
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array, chunk_rows, row_chunks
-from zfree.inference.dealing import deal
+from zfree.arrays import Array
 from zfree.inference.fixed_point import changes_by_iteration
-from zfree.inference.leaving_out import DeterminedAlone, Pieces, changes_without
+from zfree.inference.leaving_out import DeterminedAlone, Pieces, Shrunk, changes_without
 from zfree.inference.parameters import FEWEST
-from zfree.moments import Moments, Problem, Rows
-from zfree.solvers import Solution
+from zfree.models.linear_maps import Jacobian
+from zfree.moments import Rows
+from zfree.solvers import Objective, Solution
 
 GROUPS = 20
 """Groups of rows when there are many parameters."""
@@ -41,8 +40,10 @@ class Spread(NamedTuple):
     """What the jackknife says of some functions of θ."""
 
     bias: Array
-    covariance: Array
+    variances: Array
     degrees_of_freedom: Array
+    covariance: Array | None = None
+    """Where it was asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +79,8 @@ class Jackknife:
         """``"jackknife"`` or ``"grouped jackknife"``."""
         return "grouped jackknife" if self.groups else "jackknife"
 
-    def spread(self, jacobian: Array | None, changes: Array | None = None) -> Spread:
-        """Bias, covariance and degrees of freedom of functions with this Jacobian, shape (q, r); None for θ itself.
+    def spread(self, jacobian: Jacobian | None, changes: Array | None = None, *, full: bool = True) -> Spread:
+        """Bias, variances, degrees of freedom and, if `full`, covariance of functions with this Jacobian, shape (q, r); None for θ itself.
 
         Their changes are taken to be linear in those of θ, unless they are given.
         """
@@ -87,16 +88,21 @@ class Jackknife:
             changes = self.changes if jacobian is None else self.changes @ jacobian.T
         n = len(changes)
         bias = (1.0 - self.shares) @ changes
-        if not self.groups:
-            mean = bias / (n - 1)
-            covariance = (n - 1) / n * (changes.T @ changes - n * np.multiply.outer(mean, mean))
-            return Spread(bias, covariance, self.degrees_of_freedom(jacobian))
-        # Pieces of unequal size h = 1/share, see Busing, Meijer and van der Leeden (1999); equal ones give the usual formula.
-        odds = 1.0 / self.shares - 1.0
-        scaled = (bias - odds[:, None] * changes) * (1.0 / np.sqrt(n * odds))[:, None]
-        return Spread(bias, scaled.T @ scaled, self.degrees_of_freedom(jacobian))
+        freedom = self.degrees_of_freedom(jacobian)
+        if self.groups:
+            # Pieces of unequal size h = 1/share, see Busing, Meijer and van der Leeden (1999); equal ones give the usual formula.
+            odds = 1.0 / self.shares - 1.0
+            scaled = (bias - odds[:, None] * changes) * (1.0 / np.sqrt(n * odds))[:, None]
+            covariance = scaled.T @ scaled if full else None
+            variances = covariance.diagonal() if covariance is not None else np.einsum("nq,nq->q", scaled, scaled)
+            return Spread(bias, variances, freedom, covariance)
+        mean, share = bias / (n - 1), (n - 1) / n
+        if full:
+            covariance = share * (changes.T @ changes - n * np.multiply.outer(mean, mean))
+            return Spread(bias, covariance.diagonal(), freedom, covariance)
+        return Spread(bias, share * (np.einsum("nq,nq->q", changes, changes) - n * mean * mean), freedom)
 
-    def degrees_of_freedom(self, jacobian: Array | None) -> Array:
+    def degrees_of_freedom(self, jacobian: Jacobian | None) -> Array:
         """2 (Σ a²)² / var(Σ a²) from the influences a (Satterthwaite 1946), at most one less than the rows; one less than the groups, when
         there are some."""
         return self._own_freedom if jacobian is None else self._freedom(jacobian)
@@ -105,7 +111,7 @@ class Jackknife:
     def _own_freedom(self) -> Array:
         return self._freedom(None)
 
-    def _freedom(self, jacobian: Array | None) -> Array:
+    def _freedom(self, jacobian: Jacobian | None) -> Array:
         if self.influences is None:
             q = self.changes.shape[1] if jacobian is None else len(jacobian)
             return np.full(q, len(self.changes) - 1.0)
@@ -136,65 +142,49 @@ class Jackknife:
         return denominator / nu, denominator
 
 
-def leave_rows_out(
-    problem: Problem, moments: Moments, solution: Solution, ridge: float = 0.0, *, tolerance: float = TOLERANCE
-) -> Jackknife:
+def leave_rows_out(objective: Objective, solution: Solution, *, tolerance: float = TOLERANCE) -> Jackknife:
     """The estimate without each row, by its influence and the solution of one small system."""
-    A = solution.restriction.embed(solution.inverse) / moments.weight
-    most = 2 * (problem.model.dimension + (problem.model.n_parameters if ridge else 0)) + 20
-    changes, influences, start = [], [], 0
-    for rows in _chunks(problem, ridge):
-        pieces = Pieces([rows], moments.log_scale, ridge, each=True)
+    model, moments = objective.problem.model, objective.moments
+    most = 2 * (model.dimension + (model.n_parameters if objective.penalty.share else 0)) + 20
+
+    def left_out(rows: Rows) -> list[tuple[Array, Array]]:
+        pieces = Pieces([rows], moments.log_scale, objective.penalty, each=True)
         try:
-            change, linear = _changes(pieces, moments, A, solution.theta, tolerance, most)
+            change, linear = _changes(pieces, objective, solution, tolerance, most)
         except DeterminedAlone as error:
-            raise DeterminedAlone(start + error.piece, error.parameter) from None
-        changes.append(change.T)
-        influences.append(linear.T)
-        start += len(rows.X)
-    shares = np.full(start, 1.0 / start)
-    if len(changes) == 1:
-        return Jackknife(changes[0], shares, influences[0])
-    return Jackknife(np.concatenate(changes), shares, np.concatenate(influences))
+            raise error.at(rows.block.start, rows.block) from None
+        return [(change.T, linear.T)]
+
+    # Rows in chunks, smaller ones with a ridge, whose systems have r more unknowns.
+    size = max(model.doubles_per_row, model.dimension + model.n_parameters) * (2 if objective.penalty.share else 1)
+    found = objective.problem.reduce(left_out, size)
+    changes, influences = (parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Jackknife(changes, np.full(len(changes), 1.0 / len(changes)), influences)
 
 
 def _changes(
-    pieces: Pieces, moments: Moments, A: Array, theta: Array, tolerance: float, most: int
+    pieces: Pieces, objective: Objective, solution: Solution, tolerance: float, most: int
 ) -> tuple[Array, Array]:
-    psi = pieces.influence(theta)
-    if moments.symmetric:
+    psi, A = pieces.influence(solution.theta), Shrunk(solution.whole_inverse, objective.moments.weight)
+    if objective.moments.symmetric:
         return changes_without(pieces, A, psi, tolerance, most)
     return changes_by_iteration(pieces, A, psi, tolerance)
 
 
-def _chunks(problem: Problem, ridge: float) -> Iterator[Rows]:
-    """Rows in chunks, smaller ones with a ridge, whose systems have r more unknowns."""
-    model = problem.model
-    size = max(model.doubles_per_row, model.dimension + model.n_parameters) * (2 if ridge else 1)
-    if len(problem.X) <= chunk_rows(size):
-        yield from problem.rows()
-        return
-    for part in row_chunks(len(problem.X), size):
-        weight = None if problem.weight is None else problem.weight[part]
-        yield from replace(problem, X=problem.X[part], weight=weight).rows()
-
-
-def leave_groups_out(
-    problem: Problem, moments: Moments, solution: Solution, ridge: float = 0.0, *, tolerance: float = TOLERANCE
-) -> Jackknife:
-    """The estimate without each of some groups of rows, dealt out by :func:`zfree.inference.dealing.deal`."""
-    A = solution.restriction.embed(solution.inverse) / moments.weight
-    count = min(GROUPS, len(problem.X))
-    group = deal(problem.X, problem.weight, count)
-    changes = []
+def leave_groups_out(objective: Objective, solution: Solution, *, tolerance: float = TOLERANCE) -> Jackknife:
+    """The estimate without each of some groups of rows, dealt out by :func:`zfree.data.deal`."""
+    source = objective.problem.source
+    count = min(GROUPS, objective.moments.n)
+    dealt = source.dealt(count)
+    changes, sizes = [], []
     for k in range(count):
-        inside = group == k
-        weight = None if problem.weight is None else problem.weight[inside]
-        rows = list(replace(problem, X=problem.X[inside], weight=weight).rows())
-        pieces = Pieces(rows, moments.log_scale, ridge, each=False)
+        part = objective.problem.on(dealt.group(k))
+        rows = part.reduce(lambda rows: [rows])
+        pieces = Pieces(rows, objective.moments.log_scale, objective.penalty, each=False)
         try:
-            change, _ = _changes(pieces, moments, A, solution.theta, tolerance, 1000)
+            change, _ = _changes(pieces, objective, solution, tolerance, 1000)
         except DeterminedAlone as error:
-            raise DeterminedAlone(int(np.flatnonzero(inside)[0]), error.parameter) from None
+            raise error.at(0, rows[0].block) from None
         changes.append(change[:, 0])
-    return Jackknife(np.array(changes), np.bincount(group) / len(group), None)
+        sizes.append(sum(len(piece.X) for piece in rows))
+    return Jackknife(np.array(changes), np.array(sizes) / sum(sizes), None)

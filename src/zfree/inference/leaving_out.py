@@ -16,42 +16,96 @@ the identity for J. For a group of rows J stacks those of its rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from zfree.arrays import Array
-from zfree.moments import Problem, Rows
+from zfree.arrays import Array, Index
+from zfree.data import Block
+from zfree.moments import Rows
+from zfree.penalties import NO_PENALTY, Penalty
+from zfree.solvers import Inverse, Objective
 
 ALONE = 1e-8
 """What must be left of the information on a direction without a row, else the row determines it alone."""
 
 
 class DeterminedAlone(ArithmeticError):  # noqa: N818 - a signal inside the package, never shown
-    """Without piece `piece` the rest does not determine the parameters, least of all number `parameter`."""
+    """Without piece `piece` the rest does not determine the parameters, least of all number `parameter`.
 
-    def __init__(self, piece: int, parameter: int) -> None:
+    Once it is known where the piece stands, `number` and `x` are those of its (first) row.
+    """
+
+    def __init__(self, piece: int, parameter: int, number: int = 0, x: Array | None = None) -> None:
         super().__init__(f"piece {piece} alone determines parameter {parameter}")
-        self.piece, self.parameter = piece, parameter
+        self.piece, self.parameter, self.number, self.x = piece, parameter, number, x
+
+    def at(self, start: int, block: Block) -> DeterminedAlone:
+        """The same, of a piece of this block."""
+        row = min(self.piece, len(block) - 1)
+        return DeterminedAlone(start + self.piece, self.parameter, block.number(row), block.X[row])
 
 
-def check_no_row_alone(problem: Problem, log_scale: float) -> None:
+@dataclass(frozen=True, eq=False)
+class Shrunk:
+    """A = (total · Γ_N)⁻¹, where Γ_N⁻¹ is given: products only."""
+
+    inverse: Inverse
+    total: float
+
+    def __matmul__(self, V: Array) -> Array:
+        out = self.inverse.times(V)
+        out /= self.total
+        return out
+
+    def from_the_right(self, V: Array) -> Array:
+        """V Aᵀ, of rows (m, r)."""
+        out: Array = V @ self.inverse.dense().T
+        out /= self.total
+        return out
+
+    def diagonal(self) -> Array:
+        """Its diagonal."""
+        return self.inverse.diagonal() / self.total
+
+
+@dataclass(frozen=True, eq=False)
+class _Largest:
+    """For each parameter its share of Γ's diagonal, in all and at the row where it is largest."""
+
+    total: Array
+    largest: Array
+    numbers: Index
+    points: Array
+
+    def __add__(self, other: _Largest) -> _Largest:
+        theirs = other.largest > self.largest
+        return _Largest(
+            self.total + other.total,
+            np.where(theirs, other.largest, self.largest),
+            np.where(theirs, other.numbers, self.numbers),
+            np.where(theirs[:, None], other.points, self.points),
+        )
+
+
+def check_no_row_alone(objective: Objective) -> None:
     """A statistic whose gradient is zero at all rows but one is fitted to that row exactly, and its influences do not show it."""
-    if not problem.model.may_vanish:
+    if not objective.problem.model.may_vanish:
         return
-    r, start = problem.model.n_parameters, 0
-    total, largest, place = np.zeros(r), np.zeros(r), np.zeros(r, dtype=np.intp)
-    for rows in problem.rows():
-        diagonal = rows.model.gram_diagonal(rows.X, rows.value.field) * rows.row_weight
-        diagonal *= np.exp(rows.log_scale - log_scale)
+    log_scale = objective.moments.log_scale
+
+    def largest(rows: Rows) -> _Largest:
+        diagonal = rows.model.gram_diagonal(rows.X, rows.value.field) * rows.weights_in(log_scale)
         here = diagonal.argmax(axis=1)
-        value = diagonal[np.arange(r), here]
-        total += diagonal.sum(axis=1)
-        place = np.where(value > largest, start + here, place)
-        largest, start = np.maximum(largest, value), start + len(rows.X)
-    alone = np.flatnonzero((largest > 0) & (total - largest <= ALONE * total))
+        numbers = np.array([rows.block.number(int(k)) for k in here], dtype=np.intp)
+        return _Largest(diagonal.sum(axis=1), diagonal[np.arange(len(here)), here], numbers, rows.X[here])
+
+    found = objective.problem.reduce(largest)
+    alone = np.flatnonzero((found.largest > 0) & (found.total - found.largest <= ALONE * found.total))
     if alone.size:
-        raise DeterminedAlone(int(place[alone[0]]), int(alone[0]))
+        k = int(alone[0])
+        raise DeterminedAlone(0, k, int(found.numbers[k]), found.points[k])
 
 
 class Pieces:
@@ -61,15 +115,14 @@ class Pieces:
     when they leave together.
     """
 
-    def __init__(self, rows: Sequence[Rows], log_scale: float, ridge: float, *, each: bool) -> None:
-        self.rows, self.each, self.log_scale, self.ridge = rows, each, log_scale, ridge
-        self.weights = [
-            p.row_weight if p.log_scale == log_scale else p.row_weight * np.exp(p.log_scale - log_scale) for p in rows
-        ]
+    def __init__(self, rows: Sequence[Rows], log_scale: float, penalty: Penalty = NO_PENALTY, *, each: bool) -> None:
+        self.rows, self.each, self.log_scale, self._penalty = rows, each, log_scale, penalty
+        self.weights = [p.weights_in(log_scale) for p in rows]
         self.penalty: Array | None = None
-        if ridge:
+        if penalty.share:
             pairs = zip(rows, self.weights, strict=True)
-            self.penalty = ridge * self._total([p.model.gram_diagonal(p.X, p.value.field) * w for p, w in pairs])
+            diagonals = [p.model.gram_diagonal(p.X, p.value.field) * w for p, w in pairs]
+            self.penalty = penalty.share * self._total(diagonals)
 
     def _total(self, values: list[Array]) -> Array:
         """From arrays over rows to one over pieces."""
@@ -77,7 +130,7 @@ class Pieces:
 
     def influence(self, theta: Array) -> Array:
         """ψ of each piece."""
-        return self._total([p.influence(theta, self.log_scale, self.ridge) for p in self.rows])
+        return self._total([p.influence(theta, self.log_scale, self._penalty) for p in self.rows])
 
     def pull(self, x: Array) -> Array:
         """Jᵀx."""
@@ -120,7 +173,7 @@ class Pieces:
         if not self.each:
             return self
         (rows,) = self.rows
-        return Pieces([rows.only(piece)], self.log_scale, self.ridge, each=True)
+        return Pieces([rows.only(piece)], self.log_scale, self._penalty, each=True)
 
     def matrix(self) -> Array:
         """G of a single piece, shape (r, r), column by column."""
@@ -132,13 +185,13 @@ class Pieces:
         return np.einsum("nj,nj->n", y, z) if self.each else np.array([y @ z])
 
 
-def changes_without(pieces: Pieces, A: Array, psi: Array, tolerance: float, most: int) -> tuple[Array, Array]:
+def changes_without(pieces: Pieces, A: Shrunk, psi: Array, tolerance: float, most: int) -> tuple[Array, Array]:
     """θ without each piece minus θ, and its linear part A ψ, both (r, pieces).
 
     Parameters
     ----------
     pieces : Pieces
-    A : ndarray of shape (r, r)
+    A : Shrunk
         Inverse of G over the free parameters, zero elsewhere.
     psi : ndarray of shape (r, pieces)
     tolerance : float
@@ -182,9 +235,9 @@ def changes_without(pieces: Pieces, A: Array, psi: Array, tolerance: float, most
     raise DeterminedAlone(piece, _leading(A @ pieces.push(p)[:, piece], A))
 
 
-def _leading(direction: Array, A: Array) -> int:
+def _leading(direction: Array, A: Shrunk) -> int:
     """The parameter that a direction moves most, in its own unit."""
-    return int(np.argmax(np.abs(direction) / np.sqrt(np.maximum(np.diagonal(A), 1e-300))))
+    return int(np.argmax(np.abs(direction) / np.sqrt(np.maximum(A.diagonal(), 1e-300))))
 
 
 def _along(values: Array, vectors: Array) -> Array:

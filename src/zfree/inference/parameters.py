@@ -10,6 +10,7 @@ from scipy.special import stdtr, stdtrit
 from zfree.arrays import Array, Mask
 from zfree.conversion import check_level, shown
 from zfree.errors import SingularMomentsError, SpecificationError
+from zfree.models.linear_maps import Jacobian, LinearMap, moved_by
 
 FEWEST = 2.0
 """Degrees of freedom below which a t quantile says more about the tails of the t than about the estimate."""
@@ -24,10 +25,12 @@ class Parameters:
     names : tuple of str
     values : ndarray
         The estimates themselves; no bias is taken off.
-    covariance : ndarray
-        By the jackknife where it was computed, otherwise the sandwich.
-    sandwich : ndarray or None
-        The sandwich covariance, :math:`\\Gamma^{-1}\\Sigma\\,\\Gamma^{-1}/N` (Theorem 5.1); None when `covariance` is it.
+    variances : ndarray
+        By the jackknife where it was computed, otherwise of the sandwich.
+    known_covariance : ndarray or None
+        All of their covariance, where it was computed.
+    sandwich_variances : ndarray or None
+        Of the sandwich, :math:`\\Gamma^{-1}\\Sigma\\,\\Gamma^{-1}/N` (Theorem 5.1); None when `variances` are these.
     bias : ndarray or None
         The jackknife's estimate of the bias of `values`; None when it was not computed.
     degrees_of_freedom : ndarray or None
@@ -36,23 +39,36 @@ class Parameters:
 
     names: tuple[str, ...]
     values: Array
-    covariance: Array
-    sandwich: Array | None = None
+    variances: Array
+    known_covariance: Array | None = None
+    sandwich_variances: Array | None = None
     bias: Array | None = None
     degrees_of_freedom: Array | None = None
 
     def __post_init__(self) -> None:
-        self.covariance.flags.writeable = False
+        if self.known_covariance is not None:
+            self.known_covariance.flags.writeable = False
+
+    @property
+    def covariance(self) -> Array:
+        """Their covariance; refused where only standard errors were computed."""
+        if self.known_covariance is None:
+            raise SpecificationError(
+                'only standard errors were computed for this fit, not the covariance: pass covariance="full" to the estimator.'
+            )
+        return self.known_covariance
 
     @property
     def sandwich_standard_errors(self) -> Array:
         """Square roots of the diagonal of the sandwich covariance."""
-        return standard_errors(self.covariance if self.sandwich is None else self.sandwich, self.names)
+        return standard_errors(
+            self.variances if self.sandwich_variances is None else self.sandwich_variances, self.names
+        )
 
     @property
     def standard_errors(self) -> Array:
-        """Square roots of the diagonal of the covariance; 0 for a parameter that was fixed."""
-        return standard_errors(self.covariance, self.names)
+        """Square roots of the variances; 0 for a parameter that was fixed."""
+        return standard_errors(self.variances, self.names)
 
     @property
     def corrected(self) -> Array:
@@ -103,16 +119,15 @@ class Parameters:
         return np.column_stack([centre - half, centre + half])
 
 
-def check_variances(covariance: Array, free: Mask, names: tuple[str, ...], measured: str = "") -> None:
+def check_variances(variances: Array, free: Mask, names: tuple[str, ...], measured: str = "") -> None:
     """Variances of free parameters that are negative or not numbers are refused, never made zero."""
-    bad = np.flatnonzero(free & ~(np.diagonal(covariance) >= 0.0))
+    bad = np.flatnonzero(free & ~(variances >= 0.0))
     if bad.size:
         raise SingularMomentsError(_lost([names[k] for k in bad], measured))
 
 
-def standard_errors(covariance: Array, names: tuple[str, ...]) -> Array:
+def standard_errors(variances: Array, names: tuple[str, ...]) -> Array:
     """Square roots of variances. A negative variance is rounding that has eaten the number: no zero is made of it."""
-    variances = np.diagonal(covariance)
     if np.any(variances < 0):
         raise SingularMomentsError(_lost([names[int(k)] for k in np.flatnonzero(variances < 0)]))
     return np.sqrt(variances)
@@ -136,17 +151,20 @@ def _level(level: float | None, alpha: float | None) -> float:
     return 0.95 if level is None else check_level(level)
 
 
-def mapped(covariance: Array, jacobian: Array | None, free: Mask) -> Array:
-    """J Σ Jᵀ over the free parameters.
+def mapped(covariance: Array, jacobian: Jacobian | None, free: Mask) -> Array:
+    """J Σ Jᵀ over the free parameters; the covariance is zero for the others.
 
     A quantity that no free parameter moves is known, whatever the covariance of the others (which may be NaN).
     """
     if jacobian is None:
         return covariance
-    index = np.flatnonzero(free)
-    J = jacobian[:, index]
-    out = J @ covariance[np.ix_(index, index)] @ J.T
-    still = ~J.any(axis=1)
+    if isinstance(jacobian, LinearMap):
+        out = np.array((jacobian @ covariance) @ jacobian.T, dtype=np.float64)
+    else:
+        index = np.flatnonzero(free)
+        J = jacobian[:, index]
+        out = np.asarray(J @ covariance[np.ix_(index, index)] @ J.T, dtype=np.float64)
+    still = ~moved_by(jacobian, free)
     out[still] = 0.0
     out[:, still] = 0.0
     return out

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from zfree.conversion import check_level, shown, whole_number
 from zfree.errors import SpecificationError
 from zfree.inference.result import FitResult
-from zfree.inference.summary import Block, Summary
+from zfree.inference.summary import Estimates, Summary
+from zfree.inference.uncertainty import CHEAP
 
 UNITS_MATTER = 1e6
 """κ(Γ_N) from which a summary also says what it is without units."""
@@ -24,13 +25,13 @@ def summarise(result: FitResult, which: str | Sequence[str] | None, level: float
     blocks = []
     for name in chosen:
         p = result.parameters(name)
-        blocks.append(Block(name, p, p.conf_int(level)))
+        blocks.append(Estimates(name, p, p.conf_int(level)))
     header = (
         ("domain", repr(result.domain)),
         ("generator", _generator(result)),
         ("rows", f"{result.n_observations}"),
         ("free parameters", f"{int(result.free.sum())}"),
-        ("Tr(Σ̂)", f"{result.total_variance:.4g}"),
+        *([("Tr(Σ̂)", f"{result.total_variance:.4g}")] if result.uncertainty.kind else []),
         ("κ(Γ_N)", _condition(result)),
         ("standard errors", _errors(result)),
         *([("fit check", result.fit_check.verdict)] if result.fit_check else []),
@@ -40,6 +41,8 @@ def summarise(result: FitResult, which: str | Sequence[str] | None, level: float
 
 
 def _condition(result: FitResult) -> str:
+    if len(result.theta) > CHEAP:
+        return f"about {1.0 / result.reciprocal_condition:.2g} without units"
     plain = f"{result.condition_number:.4g}"
     if result.condition_number < UNITS_MATTER:
         return plain
@@ -47,6 +50,10 @@ def _condition(result: FitResult) -> str:
 
 
 def _errors(result: FitResult) -> str:
+    if result.uncertainty.kind is None:
+        return "not computed (covariance=None)"
+    if result.uncertainty.kind == "diagonal":
+        return f"{result.covariance_type}; the covariance between parameters was not computed"
     if result.jackknife is None:
         return "sandwich, normal intervals"
     df = result.degrees_of_freedom[result.free]

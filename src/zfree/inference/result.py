@@ -14,18 +14,19 @@ from zfree.conversion import shown
 from zfree.domains import Domain, Units
 from zfree.domains.inequalities import check_columns
 from zfree.errors import SpecificationError
-from zfree.generators import Generator
-from zfree.inference.combination import Combination, JTest
+from zfree.generators import Generator, default_generator
 from zfree.inference.conditioning import condition_number, scaled_condition_number
 from zfree.inference.jackknife import Jackknife, Spread
-from zfree.inference.parameters import Parameters, mapped
+from zfree.inference.parameters import Parameters
+from zfree.inference.provenance import HowChosen, HowCombined, Test
 from zfree.inference.scoring import row_scores
-from zfree.inference.selection import Selection, safe_generator
 from zfree.inference.summary import SHOWN_ROWS, Summary
+from zfree.inference.uncertainty import Uncertainty
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest, hypothesis, wald_test
 from zfree.models import Model
 from zfree.models.base import Derived
+from zfree.models.linear_maps import Jacobian, moved_by
 from zfree.moments import Moments
 
 
@@ -77,40 +78,54 @@ class FitResult:
     domain: Domain
     moments: Moments
     working_theta: Array
-    working_covariance: Array
+    uncertainty: Uncertainty
+    reciprocal_condition: float = 1.0
     notes: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    selection: Selection | None = None
+    selection: HowChosen | None = None
     fit_check: GoodnessOfFit | None = None
-    j_test: JTest | None = None
-    combination: Combination | None = None
+    j_test: Test | None = None
+    combination: HowCombined | None = None
     units: Units | None = None
     jackknife: Jackknife | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.theta, self.free, self.working_theta, self.working_covariance):
+        for array in (self.theta, self.free, self.working_theta):
             array.flags.writeable = False
+
+    @property
+    def working_covariance(self) -> Array:
+        """The sandwich of the parameters that the model works in; NaN where only standard errors, or nothing, were computed."""
+        known = self.uncertainty.matrix
+        return np.full((len(self.theta),) * 2, np.nan) if known is None else known
 
     @cached_property
     def natural(self) -> Parameters:
         """θ with its covariance."""
-        return self._parameters(self.names, self.theta, self.model.natural_map())
+        return self._parameters("natural", self.names, self.theta, self.model.natural_map())
 
     def _parameters(
-        self, names: tuple[str, ...], values: Array, jacobian: Array | None, spread: Spread | None = None
+        self, which: str, names: tuple[str, ...], values: Array, jacobian: Jacobian | None, spread: Spread | None = None
     ) -> Parameters:
         """Functions of the working parameters by the delta method (these themselves without a Jacobian)."""
-        sandwich = mapped(self.working_covariance, jacobian, self.free)
+        sandwich = self.uncertainty.covariance(jacobian)
+        variances = self.uncertainty.variances(which, jacobian) if sandwich is None else sandwich.diagonal()
+        if variances is None:
+            return Parameters(names, values, np.where(self._known(jacobian), 0.0, np.nan))
         if self.jackknife is None:
-            return Parameters(names, values, sandwich)
+            return Parameters(names, values, variances, sandwich)
         if spread is None:
-            spread = self.jackknife.spread(jacobian)
+            spread = self.jackknife.spread(jacobian, full=sandwich is not None and not self.jackknife.groups)
         covariance = spread.covariance
-        if self.jackknife.groups:
-            variances = np.diagonal(sandwich)
-            ratio = np.divide(np.diagonal(covariance), variances, out=np.ones_like(variances), where=variances > 0)
+        if self.jackknife.groups and sandwich is not None:
+            ratio = np.divide(spread.variances, variances, out=np.ones_like(variances), where=variances > 0)
             covariance = sandwich * np.sqrt(np.multiply.outer(ratio, ratio))
-        return Parameters(names, values, covariance, sandwich, spread.bias, spread.degrees_of_freedom)
+        new = spread.variances if covariance is None else covariance.diagonal()
+        return Parameters(names, values, new, covariance, variances, spread.bias, spread.degrees_of_freedom)
+
+    def _known(self, jacobian: Jacobian | None) -> Mask:
+        """Which functions of θ no free parameter moves."""
+        return ~self.free if jacobian is None else ~moved_by(jacobian, self.free)
 
     @property
     def covariance(self) -> Array:
@@ -119,7 +134,9 @@ class FitResult:
 
     @property
     def covariance_type(self) -> str:
-        """What standard errors rest on: ``"jackknife"``, ``"grouped jackknife"`` or ``"sandwich"``."""
+        """What standard errors rest on: ``"jackknife"``, ``"grouped jackknife"``, ``"sandwich"`` or ``"none"``."""
+        if self.uncertainty.kind is None:
+            return "none"
         return "sandwich" if self.jackknife is None else self.jackknife.kind
 
     @property
@@ -180,7 +197,7 @@ class FitResult:
             known = ", ".join(["natural", *derived])
             raise SpecificationError(f"this model has no parametrisation {shown(which)}; it has {known}.")
         here = derived[which]()
-        return self._parameters(*here, self._bent(which, here))
+        return self._parameters(which, *here, self._bent(which, here))
 
     def _bent(self, which: str, here: Derived) -> Spread | None:
         """What the jackknife says of functions of θ that are not linear; None to take them as linear."""
@@ -189,11 +206,11 @@ class FitResult:
         moments = self.model.sample_moments(which, self.working_theta, self.jackknife.changes)
         if moments is not None and np.isfinite(moments).all():
             return self.jackknife.spread(here.jacobian, moments - here.values)
-        bias = self.jackknife.spread(None).bias
+        bias = self.jackknife.spread(None, full=False).bias
         there = self.model.derived(self.working_theta - bias)[which]()
         # Where a function bends so much on the way (K⁻¹ close to a singular K), the first order is all there is.
         bend = np.abs(there.values - here.values + here.jacobian @ bias)
-        if not (bend <= self._parameters(*here).standard_errors).all():
+        if not (bend <= self._parameters(which, *here).standard_errors).all():
             return None
         return self.jackknife.spread(there.jacobian)._replace(bias=here.values - there.values)
 
@@ -219,9 +236,8 @@ class FitResult:
     @property
     def total_variance(self) -> float:
         """Tr(Σ̂), the paper's estimated total variance: the trace of N times the sandwich covariance of θ."""
-        return float(
-            self.n_observations * np.trace(mapped(self.working_covariance, self.model.natural_map(), self.free))
-        )
+        variances = self.uncertainty.variances("natural", self.model.natural_map())
+        return float("nan") if variances is None else float(self.n_observations * variances.sum())
 
     @cached_property
     def condition_number(self) -> float:
@@ -241,7 +257,7 @@ class FitResult:
 
         Equations with test functions (:class:`~zfree.SteinMoments`) have no scoring rule; for these it is the log barrier's.
         """
-        own = safe_generator(self.domain) if self.generator.own_tests else self.generator
+        own = default_generator(self.domain, "score") if self.generator.own_tests else self.generator
         judge = own if generator is None else generator
         return row_scores(self.model, judge, self.domain, self.units, self.working_theta, X, log_scale)
 

@@ -8,8 +8,7 @@ from zfree.arrays import Array
 from zfree.errors import SpecificationError
 from zfree.inference.jackknife import Jackknife, leave_groups_out, leave_rows_out
 from zfree.inference.leaving_out import DeterminedAlone, check_no_row_alone
-from zfree.moments import Moments, Problem
-from zfree.solvers import Solution
+from zfree.solvers import Objective, Solution
 
 KINDS = ("auto", "jackknife", "sandwich")
 MANY_ROWS = 20_000
@@ -28,44 +27,43 @@ def check_kind(asked: object) -> None:
         raise SpecificationError(f'standard_errors must be "auto", "jackknife" or "sandwich", got {asked!r}.')
 
 
-def leave_out(
-    problem: Problem, moments: Moments, solution: Solution, ridge: float, asked: str
-) -> tuple[Jackknife | None, tuple[str, ...]]:
+def leave_out(objective: Objective, solution: Solution, asked: str) -> tuple[Jackknife | None, tuple[str, ...]]:
     """The jackknife that suits the size of the problem, if any, and what must be said about it."""
     check_kind(asked)
-    n, r = moments.n, int(solution.restriction.free.sum())
-    by_rows = n * problem.model.n_parameters <= KEPT
+    n, r = objective.moments.n, objective.n_free
+    by_rows = n * objective.problem.model.n_parameters <= KEPT
     enough = n > (MANY_ROWS if by_rows else PER_PARAMETER * r)
     if asked == "sandwich" or not r or n < 3 or (asked == "auto" and enough):
         return None, ()
     try:
-        check_no_row_alone(problem, moments.log_scale)
+        check_no_row_alone(objective)
         leave = leave_rows_out if by_rows else leave_groups_out
-        jackknife = leave(problem, moments, solution, ridge)
+        jackknife = leave(objective, solution)
     except DeterminedAlone as error:
-        return None, (_alone(problem, error, by_rows),)
-    return jackknife, _rests_on_few(problem, jackknife, solution)
+        return None, (_alone(objective, error, by_rows),)
+    return jackknife, _rests_on_few(objective, jackknife)
 
 
-def _alone(problem: Problem, error: DeterminedAlone, by_rows: bool) -> str:
-    name, x = problem.model.names[error.parameter], problem.X[error.piece]
+def _alone(objective: Objective, error: DeterminedAlone, by_rows: bool) -> str:
+    name, x = objective.names[error.parameter], error.x
+    assert x is not None
     shown = ", ".join(f"{value:.6g}" for value in x[:6]) + (", …" if x.size > 6 else "")
-    which = f"row {error.piece} (x = {shown})" if by_rows else f"the group of row {error.piece} (x = {shown})"
+    which = f"row {error.number} (x = {shown})" if by_rows else f"the group of row {error.number} (x = {shown})"
     return (
         f"without {which} the others do not determine {name}: there is no jackknife, and the standard errors are the "
         "sandwich's, which are too small. Look at that row, or leave the parameter out (mask=, fixed=)."
     )
 
 
-def _rests_on_few(problem: Problem, jackknife: Jackknife, solution: Solution) -> tuple[str, ...]:
+def _rests_on_few(objective: Objective, jackknife: Jackknife) -> tuple[str, ...]:
     if jackknife.groups:
         return ()
     df: Array = jackknife.degrees_of_freedom(None)
-    few = np.flatnonzero(solution.restriction.free & (df < FEW))
+    few = np.flatnonzero(objective.restriction.free & (df < FEW))
     if not few.size:
         return ()
     worst = int(few[np.argmin(df[few])])
     return (
-        f"the standard error of {problem.model.names[worst]} rests on few rows ({df[worst]:.1f} degrees of freedom): "
+        f"the standard error of {objective.names[worst]} rests on few rows ({df[worst]:.1f} degrees of freedom): "
         "its interval covers a little less than it says.",
     )

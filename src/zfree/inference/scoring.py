@@ -8,6 +8,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.conversion import shown
+from zfree.data import Table
 from zfree.domains import Domain, Units
 from zfree.errors import DataError, SpecificationError
 from zfree.generators import Generator, named
@@ -25,9 +26,9 @@ def row_scores(
         raise SpecificationError(
             f"generator must be a generator such as zf.Barrier(1, 0), or its name; got {shown(judge)}."
         )
-    problem = Problem(model, judge, domain, rows_inside(domain, X), units=units)
+    problem = Problem(model, judge, domain, Table(rows_inside(domain, X)), units=units)
     with np.errstate(over="ignore", invalid="ignore"):
-        values = np.concatenate([rows.scores(theta, log_scale) for rows in problem.rows()])
+        values = np.concatenate(problem.reduce(lambda rows: [rows.scores(theta, log_scale)]))
     if not np.isfinite(values).all():
         raise DataError(
             f"the scoring rule of row {int(np.flatnonzero(~np.isfinite(values))[0])} leaves the range of floating point. Leave out "

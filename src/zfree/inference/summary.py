@@ -19,7 +19,7 @@ SHOWN_ROWS = 30
 """Parameters of each parametrisation that a summary shows unless it is asked for all."""
 
 
-class Block(NamedTuple):
+class Estimates(NamedTuple):
     """The estimates of one parametrisation."""
 
     title: str
@@ -37,7 +37,7 @@ class Summary:
 
     title: str
     header: tuple[tuple[str, str], ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[Estimates, ...]
     level: float
     notes: tuple[str, ...]
     remarks: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Summary:
         letter = "z" if all(block.estimates.degrees_of_freedom is None for block in self.blocks) else "t"
         return ("estimate", "std. error", letter, f"P>|{letter}|", f"[{low:.4g}%", f"{high:.4g}%]")
 
-    def _cells(self, block: Block) -> list[tuple[str, ...]]:
+    def _cells(self, block: Estimates) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
         p = block.estimates
         errors, z, p_values = p.standard_errors, p.z_values, p.p_values
@@ -68,7 +68,7 @@ class Summary:
             rows.append((name, *numbers, f"{low:.5g}", f"{high:.5g}"))
         return rows
 
-    def _rest(self, block: Block) -> list[str]:
+    def _rest(self, block: Estimates) -> list[str]:
         """What is said of the parameters that are not shown."""
         hidden = len(block.estimates.names) - len(block.estimates.names[: self.rows])
         return [f"… {hidden} more: summary(rows=None) shows all, .to_frame() holds all"] if hidden else []

@@ -19,7 +19,7 @@ A density that falls like a power has statistics like log r, so m = −1 (or les
 in ten. Densities that fall faster than every power bear every D that grows like one; exponentials are compared with exponentials.
 
 **The five integrals.** The paper asks for 1. :math:`\mathbb E|s\,\partial G|`, 3. :math:`\int|\partial p\, G s|`, 4. :math:`\mathbb E|G\,\partial s|` and
-5. :math:`\mathbb E|G s|` to be finite for the score s of every θ (2. is about facets, see :mod:`zfree.inference.boundary`). Scores differ by gradients of statistics, and
+5. :math:`\mathbb E|G s|` to be finite for the score s of every θ (2. is about facets, see :mod:`zfree.inference.facets`). Scores differ by gradients of statistics, and
 only these are in the equations, so here they take the place of s. The first three are then of the order of ψ. The fifth is one power larger, q + m < a − k, because the paper's
 cut-off :math:`\rho_n` falls from one to zero over a length of one, whatever n: with :math:`\rho(x/n)`, which takes a length of n, its gradient is of order 1/n, and
 :math:`G s/|x|` is needed in place of G s, which for powers the others imply. (In one dimension they always imply that nothing flows out: if p s G tended to c ≠ 0, they would make p'/p integrable,
@@ -45,6 +45,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zfree.arrays import Array, Mask, row_chunks
+from zfree.data import Block, Source, Together
 from zfree.errors import ZfreeError
 from zfree.fields import Field
 from zfree.models.tails import named_direction
@@ -128,16 +129,16 @@ class Curves:
     @classmethod
     def of(cls, problem: Problem) -> Curves | None:
         """Curves from the mean of the rows along every direction, along pairs, along all, and along ridges; None where Ω is bounded."""
-        domain, X, units = problem.domain, problem.X, problem.units
+        domain, units = problem.domain, problem.units
         assert units is not None
         if domain.is_bounded:
             return None
         V = domain.recession_directions(units.spread) / units.spread
         if not len(V):
             return None
-        centre = X.mean(axis=0)
+        centre = _middle(problem.source)
         if not domain.is_convex:
-            centre = X[np.argmin(np.sum(((X - centre) / units.spread) ** 2, axis=1))]
+            centre = _nearest(problem.source, centre, units.spread)
         exponents = _exponents(len(V))
         weights = np.random.default_rng(0).uniform(0.5, 1.5, len(V))  # no symmetry to be caught in
         steps = np.where(exponents > 0, weights * DISTANCES[:, None, None] ** exponents, 0.0) @ V
@@ -157,7 +158,7 @@ class Curves:
         spread = problem.units.spread
 
         def look(X: Array, N: Array) -> Array:
-            rows = Rows(model, generator, domain, X, None, problem.tests)
+            rows = Rows(model, generator, domain, Block(X), problem.tests)
             psi = rows.equations(theta)[free]
             flux = rows.tests.apply_jacobian(X, rows.value.field.apply(N))[free]
             log_weight = np.where(_has_digits(rows.value.field, spread), rows.value.log_weight, np.nan)
@@ -196,6 +197,23 @@ def tail_orders(
         return ()
     curves = Curves.of(problem) if curves is None else curves
     return () if curves is None else curves.orders(problem, theta, restriction)
+
+
+def _middle(source: Source) -> Array:
+    """The mean of the rows, whatever their weights."""
+    total, n = source.reduce(lambda block: Together((block.X.sum(axis=0), len(block))), source.statistics.mean.size)
+    return np.asarray(total / n, dtype=np.float64)
+
+
+def _nearest(source: Source, point: Array, spread: Array) -> Array:
+    """The row that is nearest to a point."""
+
+    def nearest(block: Block) -> list[tuple[float, Array]]:
+        far = np.sum(((block.X - point) / spread) ** 2, axis=1)
+        k = int(np.argmin(far))
+        return [(float(far[k]), block.X[k])]
+
+    return min(source.reduce(nearest, point.size), key=lambda found: found[0])[1]
 
 
 def _exponents(m: int) -> Array:

@@ -1,50 +1,140 @@
-"""How sure is the order of two generators? A grouped jackknife of the criterion, on the same groups for all of them."""
+"""What is known of the error of an estimate: its covariance, its standard errors only, or nothing."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from zfree.arrays import Array
-from zfree.inference.dealing import deal
-from zfree.moments import Problem
-from zfree.solvers import Restriction, solve
+from zfree.arrays import Array, Mask
+from zfree.errors import SpecificationError
+from zfree.inference.parameters import check_variances, mapped
+from zfree.inference.sandwich import sandwich, variances
+from zfree.models import Model
+from zfree.models.linear_maps import Jacobian
+from zfree.solvers import Objective, Solution
 
-GROUPS = 20
-
-
-def leave_out_criteria(problem: Problem, restriction: Restriction, weight: Array, ridge: float = 0.0) -> Array:
-    """Tr(W Σ̂) without each of :data:`GROUPS` groups of rows (rows are dealt out so that their order does not matter).
-
-    Γ and the Gram matrix of the influences are sums over rows, so those of a group are subtracted from the whole. The
-    influences are taken at the estimate from all rows.
-    """
-    moments = problem.moments()
-    solution = solve(moments, restriction, problem.model.names, ridge, quiet=True)
-    groups = min(GROUPS, moments.n)
-    dealt = deal(problem.X, problem.weight, groups)
-    pieces = []
-    for k in range(groups):
-        own = dealt == k
-        part = replace(problem, X=problem.X[own], weight=None if problem.weight is None else problem.weight[own])
-        m = part.moments()
-        scale = np.exp(m.log_scale - moments.log_scale)
-        pieces.append((m.n, scale * m.gamma_sum.dense(), part.influence_gram(solution.theta, moments.log_scale, ridge)))
-    whole = moments.gamma_sum.dense()
-    meat = np.sum([piece[2] for piece in pieces], axis=0)
-    W = restriction.block(weight)
-    out = []
-    for n, gamma, gram in pieces:
-        bread = restriction.block(whole - gamma)
-        bread = bread + ridge * np.diag(np.diagonal(bread))
-        inverse = np.linalg.inv(bread)
-        covariance = inverse @ restriction.block(meat - gram) @ inverse.T
-        out.append((moments.n - n) * float(np.sum(W * covariance)))
-    return np.array(out)
+KINDS = ("auto", "full", "diagonal", None)
+CHEAP = 1000
+"""Parameters up to which "auto" computes the whole covariance."""
 
 
-def log_ratio_error(a: Array, b: Array) -> float:
-    """Jackknife standard error of log(a / b), from leave-out values on the same groups."""
-    gap = np.log(a / b)
-    return float(np.sqrt((len(gap) - 1) / len(gap) * np.sum((gap - gap.mean()) ** 2)))
+class Uncertainty(ABC):
+    """What can be asked of the sandwich."""
+
+    kind: str | None
+
+    @property
+    def matrix(self) -> Array | None:
+        """The covariance of the working parameters, if all of it is known."""
+        return None
+
+    @abstractmethod
+    def covariance(self, jacobian: Jacobian | None) -> Array | None:
+        """J C Jᵀ; None where that is not known."""
+
+    @abstractmethod
+    def variances(self, which: str, jacobian: Jacobian | None) -> Array | None:
+        """Its diagonal, for a parametrisation by name; None where nothing was computed, refused where only others were."""
+
+
+@dataclass(frozen=True, eq=False)
+class Full(Uncertainty):
+    """All of the covariance."""
+
+    working: Array
+    free: Mask
+    kind = "full"
+
+    def __post_init__(self) -> None:
+        self.working.flags.writeable = False
+
+    @property
+    def matrix(self) -> Array:
+        return self.working
+
+    def covariance(self, jacobian: Jacobian | None) -> Array:
+        return mapped(self.working, jacobian, self.free)
+
+    def variances(self, which: str, jacobian: Jacobian | None) -> Array:
+        return self.covariance(jacobian).diagonal()
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal(Uncertainty):
+    """Variances of the parametrisations that a summary shows."""
+
+    known: Mapping[str, Array]
+    kind = "diagonal"
+
+    def covariance(self, jacobian: Jacobian | None) -> None:
+        return None
+
+    def variances(self, which: str, jacobian: Jacobian | None) -> Array:
+        if which not in self.known:
+            raise SpecificationError(
+                f'this fit has standard errors of {", ".join(self.known)} only, not of {which}: pass covariance="full" to the estimator.'
+            )
+        return self.known[which]
+
+
+@dataclass(frozen=True, eq=False)
+class Absent(Uncertainty):
+    """Nothing, as it was asked for."""
+
+    kind = None
+
+    def covariance(self, jacobian: Jacobian | None) -> None:
+        return None
+
+    def variances(self, which: str, jacobian: Jacobian | None) -> None:
+        return None
+
+
+def check_covariance(asked: object) -> None:
+    """The option must be known."""
+    if asked is not None and (not isinstance(asked, str) or asked not in KINDS):
+        raise SpecificationError(f'covariance must be "auto", "full", "diagonal" or None, got {asked!r}.')
+
+
+def how_much(asked: str | None, n_parameters: int) -> str | None:
+    """ "full", "diagonal" or None, from what was asked and what it costs."""
+    if asked == "auto":
+        return "full" if n_parameters <= CHEAP else "diagonal"
+    return asked
+
+
+def uncertainty(objective: Objective, solution: Solution, kind: str | None) -> Uncertainty:
+    """As much of the sandwich as is wanted."""
+    if kind is None:
+        return Absent()
+    if kind == "full":
+        return Full(sandwich(objective, solution), solution.restriction.free)
+    model = objective.problem.model
+    found = variances(objective, solution, shown_maps(model, solution.theta))
+    return Diagonal(found)
+
+
+def shown_maps(model: Model, theta: Array) -> dict[str, Jacobian | None]:
+    """Jacobians of the natural parameters and of those that a summary shows."""
+    derived = model.derived(theta)
+    shown = {name: derived[name]().jacobian for name in model.reported if name != "natural"}
+    return {"natural": model.natural_map(), **shown}
+
+
+def check_uncertainty(found: Uncertainty, solution: Solution, names: tuple[str, ...]) -> None:
+    """Variances that rounding has destroyed are refused, never made zero."""
+    measured = f" (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling)"
+    if isinstance(found, Full):
+        check_variances(found.working.diagonal(), solution.restriction.free, names, measured)
+    elif isinstance(found, Diagonal):
+        check_variances(found.known["natural"], solution.restriction.free, names, measured)
+
+
+def working_variances(found: Uncertainty) -> Array | None:
+    """Variances to hold against zero."""
+    if isinstance(found, Full):
+        return np.asarray(found.working.diagonal())
+    return found.known["natural"] if isinstance(found, Diagonal) else None

@@ -47,7 +47,7 @@ def wald_test(gap: Array, covariance: Array, contrasts: Array, jackknife: Jackkn
     if np.isnan(covariance).any():
         raise SpecificationError("this fit has no standard errors, so there is no Wald test; its notes say why.")
     q = len(gap)
-    scale = np.maximum(standard_errors(covariance, tuple(f"row {k} of R" for k in range(q))), 1e-150)
+    scale = np.maximum(standard_errors(covariance.diagonal(), tuple(f"row {k} of R" for k in range(q))), 1e-150)
     if np.linalg.matrix_rank(covariance / np.multiply.outer(scale, scale)) < q:
         raise SpecificationError("the rows of R are not independent on the free parameters: the test is undefined.")
     statistic = float(gap @ np.linalg.solve(covariance, gap))

@@ -17,6 +17,7 @@ from zfree.arrays import Array
 from zfree.curvatures import Energy
 from zfree.domains import Domain, Units
 from zfree.fields import Field
+from zfree.models.linear_maps import Jacobian, Shear
 from zfree.models.normalisable import Normalisable
 from zfree.quadratic import Dense, Quadratic
 
@@ -26,7 +27,7 @@ class Derived(NamedTuple):
 
     names: tuple[str, ...]
     values: Array
-    jacobian: Array
+    jacobian: Jacobian
 
 
 class BoundaryOrder(NamedTuple):
@@ -181,7 +182,7 @@ class Model(ABC):
         """
         return None
 
-    def natural_map(self) -> Array | None:
+    def natural_map(self) -> Shear | None:
         """T with natural parameters = T θ, when the model works in shifted ones; None when θ is natural already."""
         return None
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from zfree.arrays import Array, symmetric_pairs
 from zfree.models.base import Derived
+from zfree.models.linear_maps import Leading
 
 if TYPE_CHECKING:
     from zfree.models.pairwise import PairwiseModel
@@ -35,7 +36,7 @@ def mean_parameters(model: PairwiseModel, theta: Array) -> Derived:
 
 def precision_parameters(model: PairwiseModel, theta: Array) -> Derived:
     """K itself, at its free entries."""
-    return Derived(model.names[: model.n_pairs], theta[: model.n_pairs], np.eye(model.n_pairs, model.n_parameters))
+    return Derived(model.names[: model.n_pairs], theta[: model.n_pairs], Leading(model.n_pairs, model.n_parameters))
 
 
 def covariance_parameters(model: PairwiseModel, theta: Array) -> Derived:

@@ -20,6 +20,7 @@ from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Derived, LogBase, Model
 from zfree.models.coordinates import Coordinates
 from zfree.models.folding import fold_of
+from zfree.models.linear_maps import Shear
 from zfree.models.moment_parameters import (
     covariance_parameters,
     mean_parameters,
@@ -116,15 +117,11 @@ class PairwiseModel(Model):
         eta = np.zeros(self.dimension) if theta is None else self.vector(theta)
         return 0.2 * np.maximum((eta + 1.0) / self.a, 0.25)
 
-    def natural_map(self) -> Array | None:
+    def natural_map(self) -> Shear | None:
         """η = η_c + K c undoes the centring."""
         if not self.linear or not self.center.any():
             return None
-        T, p = np.eye(self.n_parameters), np.arange(self.n_pairs)
-        off = self.rows != self.cols
-        T[self.n_pairs + self.rows, p] = self.center[self.cols]
-        T[self.n_pairs + self.cols[off], p[off]] = self.center[self.rows[off]]
-        return T
+        return Shear(self._fold.pairs.rows_of_K, self.n_pairs, self.center)
 
     def derived(self, theta: Array) -> dict[str, Callable[[], Derived]]:
         """Mean K⁻¹η, precision K and covariance K⁻¹ (of u, before truncation)."""

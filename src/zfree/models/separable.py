@@ -13,7 +13,7 @@ import numpy as np
 
 from zfree.arrays import Array, row_blocks
 from zfree.domains import Domain, Orthant
-from zfree.fields import Field
+from zfree.fields import Directions, Field
 from zfree.models.base import Model, TextbookDraws
 from zfree.models.columns import ColumnFunctions
 from zfree.models.normalisable import Normalisable, all_above
@@ -117,22 +117,28 @@ class SeparableModel(Model):
     def gram_diagonal(self, X: Array, field: Field) -> Array:
         return (self.first(X) ** 2 * field.diagonal().T).reshape(self.n_parameters, -1)
 
-    @property
-    def _groups(self) -> Groups:
-        """The parameters of each column."""
-        return Groups(np.arange(self.n_parameters).reshape(len(self.kinds), -1).T, self.n_parameters)
-
     def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
         first = self.first(X)
-        diagonal, rank_ones, dense = field.parts()
+        directions, delta, rank_ones, dense = field.along()
         if dense is not None:
             return Dense(_product(first, first, field, weight))
         terms: list[Quadratic] = [
             LowRank.of((first * u.T).reshape(self.n_parameters, -1), weight * sigma) for sigma, u in rank_ones
         ]
-        if diagonal is not None:
-            terms.append(ColumnBlocks(self._groups, _own(first, first, diagonal, weight)))
+        if delta is not None:
+            groups, slopes = self._columns(first, directions)
+            terms.append(ColumnBlocks(groups, _own(slopes, slopes, delta, weight)))
         return reduce(add, terms)
+
+    def _columns(self, first: Array, directions: Directions | None) -> tuple[Groups, Array]:
+        """The parameters that each direction c_m moves, and their derivatives along it, laid out (parameters, M, N)."""
+        parameters = np.arange(self.n_parameters).reshape(len(self.kinds), -1)
+        if directions is None:
+            return Groups(parameters.T, self.n_parameters), first
+        columns, coefficients = directions
+        index = parameters[:, columns.T].reshape(-1, len(columns))
+        slopes = first[:, columns.T] * coefficients.T[:, :, None]
+        return Groups(index.T, self.n_parameters), slopes.reshape(*index.shape, -1)
 
     def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Quadratic:
         if not isinstance(model, SeparableModel):
@@ -141,11 +147,15 @@ class SeparableModel(Model):
 
 
 def _own(left: Array, right: Array, diagonal: Array, weight: Array) -> Array:
-    """Σ w δ_j L_aj R_bj of every column j, shape (d, kinds, kinds), of derivatives laid out (kinds, d, N)."""
-    k, d, _ = left.shape
-    blocks = np.empty((d, k, k))
-    for a, b in np.ndindex(k, k):
-        blocks[:, a, b] = (left[a] * right[b] * diagonal.T) @ weight
+    """Σ w δ_j L_aj R_bj of every direction j, shape (M, k, k), of derivatives laid out (k, M, N)."""
+    k, m, _ = left.shape
+    blocks = np.empty((m, k, k))
+    for a in range(k):
+        scaled = left[a] * diagonal.T
+        for b in range(a if left is right else 0, k):
+            blocks[:, a, b] = (scaled * right[b]) @ weight
+            if left is right:
+                blocks[:, b, a] = blocks[:, a, b]
     return blocks
 
 
