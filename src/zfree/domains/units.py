@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zfree.arrays import Array, Index, row_chunks
+from zfree.arrays import Array, Index, block_rows
 from zfree.errors import SpecificationError
-from zfree.threads import one_blas_thread
+from zfree.threads import in_one_blas_thread
 
 if TYPE_CHECKING:
     from zfree.domains.base import Domain
+
+ABREAST = 8
+"""Rows that are summed side by side."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,27 +72,30 @@ class Units:
         return f"Units({self.slacks.size} slacks, {self.spread.size} columns)"
 
     @classmethod
+    @in_one_blas_thread
     def of(cls, domain: Domain, X: Array, weight: Array | None = None) -> Units:
         """Measure the rows of `X`, all strictly inside `domain`, each with its weight."""
         X = domain.points(X)
         if not len(X):
             raise SpecificationError("units are measured on rows, and X has none.")
+        n, d = X.shape
         total, slack_sum = 0.0, np.zeros(domain.n_slacks)
-        first, second = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        shift = X[0]  # any row keeps the digits of a column far from zero
-        with one_blas_thread():  # the same bits whatever other threads do
-            for part in row_chunks(len(X), 2 * X.shape[1]):
-                rows = np.ascontiguousarray(X[part])  # sums of a strided array may round otherwise
-                w = np.ones(len(rows)) if weight is None else weight[part]
-                moved = rows - shift
-                total += float(w.sum())
-                slack_sum += w @ domain.slacks(rows)
-                first += w @ moved
-                moved *= moved
-                second += w @ moved
+        first, second = np.zeros(d), np.zeros(d)
+        step = min(n, block_rows(d) // ABREAST * ABREAST)  # what is written here is read at once
+        spare, shift = np.empty((step, d)), np.empty((step, d))
+        shift[:] = X[0]  # any row keeps the digits of a column far from zero
+        for start in range(0, n, step):
+            rows = np.ascontiguousarray(X[start : start + step])  # sums of a strided array may round otherwise
+            w = None if weight is None else weight[start : start + step]
+            moved = np.subtract(rows, shift[: len(rows)], out=spare[: len(rows)])
+            total += len(rows) if w is None else float(w.sum())
+            slack_sum += _summed(domain.slacks(rows), w)
+            first += _summed(moved, w)
+            moved *= moved
+            second += _summed(moved, w)
         mean = first / total
         spread = np.sqrt(np.maximum(second / total - mean * mean, 0.0))
-        size = np.abs(shift + mean)
+        size = np.abs(X[0] + mean)
         # A column that does not vary beyond rounding has no spread; its size is the next best unit.
         spread = np.where(spread > 1e-12 * size, spread, np.where(size > 0, size, 1.0))
         means = domain.slack_units(slack_sum / total)
@@ -104,3 +110,13 @@ class Units:
     def columns(self, kept: Index | slice) -> Units:
         """The units of some of the columns, for weights that know nothing of slacks."""
         return Units(np.zeros(0), self.spread[kept])
+
+
+def _summed(values: Array, weight: Array | None) -> Array:
+    """Σ_i w_i v_ij. BLAS is slow on narrow matrices, so rows are laid side by side; with weights of one the bits are those without."""
+    values = values if weight is None else weight[:, None] * values
+    n, m = values.shape
+    rest = n % ABREAST
+    wide = values[: n - rest].reshape(n // ABREAST, ABREAST * m)
+    total: Array = (np.ones(len(wide)) @ wide).reshape(ABREAST, m).sum(axis=0)
+    return total + values[n - rest :].sum(axis=0) if rest else total
