@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from zfree.arrays import Array, Index, row_sums
+from zfree.arrays import Array, Index
 from zfree.fields.base import Field, Parts, RankOne
 
 
@@ -72,7 +72,7 @@ class DiagonalPlusRankOne(Field):
     u: Array
 
     def apply(self, V: Array) -> Array:
-        along = self.sigma * row_sums(self.u * V)
+        along = self.sigma * np.einsum("nj,nj->n", self.u, V)
         out = self.delta * V
         out += along[:, None] * self.u
         return out

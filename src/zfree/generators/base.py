@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple, Self
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 from zfree.arrays import Array, Index
 from zfree.curvatures import Energy
@@ -68,6 +69,11 @@ class Generator(ABC):
     own_tests: bool = False
     """Whether the equations are those of test functions of the model's own, and not of its statistics."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what it remembers of itself."""
+        kind = type(self)
+        return {n: v for n, v in self.__dict__.items() if not isinstance(getattr(kind, n, None), cached_property)}
+
     @abstractmethod
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         """D and ∇·D at the rows of `X`, all strictly inside `domain`."""
@@ -80,7 +86,7 @@ class Generator(ABC):
     def decay(self, domain: Domain) -> Decay | None:
         """How fast D vanishes at the boundary of `domain`; None where that is not known."""
 
-    @property
+    @cached_property
     def tempered(self) -> bool:
         """Whether D and ∇·D grow no faster than some power of ‖x‖ far out; False also where that is not known."""
         return False
