@@ -54,8 +54,8 @@ class Shape:
         return float(np.sum(np.exp(truth) * (truth - model)) * cell)
 
 
-def _bump(X: np.ndarray, centre: tuple[float, float], spread: float) -> np.ndarray:
-    return np.exp(-0.5 * np.sum((X - np.array(centre)) ** 2, axis=1) / spread**2)
+def _bump(X: np.ndarray, center: tuple[float, float], spread: float) -> np.ndarray:
+    return np.exp(-0.5 * np.sum((X - np.array(center)) ** 2, axis=1) / spread**2)
 
 
 def shapes() -> dict[str, Shape]:
@@ -114,7 +114,7 @@ def main(argv: list[str]) -> int:
                 start = time.perf_counter()
                 est = fit(shape, weight, seed)
                 seconds.append(time.perf_counter() - start)
-                found.append(shape.divergence(est.log_prob_unnormalised))
+                found.append(shape.divergence(est.log_density))
             each = ", ".join(f"{kl:.4f}" for kl in found)
             rows.append([shape.name, name, f"{np.mean(found):.4f}", each, f"{max(seconds):.0f}"])
             print(rows[-1], flush=True)

@@ -63,8 +63,8 @@ def conditional_kernel(X, K, eta):
     """D_jj = τ(x_j), the Stein kernel of x_j given the others: of a normal truncated at zero, by its Mills ratio."""
     k = np.diagonal(K)
     root = np.sqrt(k)
-    centre = X - (X @ K - eta) / k
-    z, edge = (X - centre) * root, -centre * root
+    center = X - (X @ K - eta) / k
+    z, edge = (X - center) * root, -center * root
     log_phi = lambda u: -0.5 * (u * u + np.log(2 * np.pi))  # noqa: E731
     mean = np.exp(log_phi(edge) - log_ndtr(-edge))  # of z above its edge
     mills = np.exp(log_ndtr(-z) - log_phi(z))

@@ -12,7 +12,7 @@ import torch
 import zfree as zf
 from benchmarks.table import print_table
 from zfree.neighbourhoods import SoftNeighbourhood
-from zfree.neural import Perceptron, Weight, contrast_rule, gsm_rule, hutchinson_rule, score_of
+from zfree.neural import Perceptron, WeightTensors, contrast_rule, gsm_rule, hutchinson_rule, score_of
 
 BATCH = 128
 
@@ -47,7 +47,7 @@ def probes(d: int = 1000) -> None:
         optimiser = torch.optim.Adam(network.parameters())
 
         def step(generator, where, X=X, network=network, optimiser=optimiser):
-            weight = Weight.at(generator, where, X)
+            weight = WeightTensors.at(generator, where, X)
             loss = hutchinson_rule(score_of(network), X, weight).mean()
             optimiser.zero_grad()
             loss.backward()
@@ -84,7 +84,7 @@ def memory() -> None:
         for name, domain in (("Orthant", zf.Orthant(d)), ("Simplex", zf.Simplex(d))):
             X = _rows(domain, BATCH, rng)
             tracemalloc.start()
-            Weight.at(zf.Barrier(1.2, 0.0), domain, X)
+            WeightTensors.at(zf.Barrier(1.2, 0.0), domain, X)
             peak = tracemalloc.get_traced_memory()[1] / 2**20
             tracemalloc.stop()
             table.append([f"{name}({d})", f"{peak:.1f}", f"{peak / last[name]:.2f}" if name in last else ""])
@@ -98,7 +98,7 @@ def flow(d: int = 10, repeats: int = 300) -> None:
     domain, generator = zf.Orthant(d), zf.Barrier(1.2, 0.0)
     X = torch.as_tensor(rng.exponential(size=(BATCH, d)))
     network = Perceptron(d, 1, hidden=(64, 64)).double()
-    weight = Weight.at(generator, domain, X)
+    weight = WeightTensors.at(generator, domain, X)
     parameters = list(network.parameters())
     rows = X.numpy()
 

@@ -23,7 +23,7 @@ from zfree.errors import ZfreeWarning
 from zfree.experiments import EXPERIMENTS, paper
 from zfree.experiments.comparison import gather
 from zfree.experiments.settings import DirichletSetting, GaussianSetting, Setting
-from zfree.experiments.truths import Coupled, Diagonal, DirichletRecipe, GaussianRecipe, Gram
+from zfree.experiments.truths import CoupledPrecision, DiagonalPrecision, DirichletRecipe, GaussianRecipe, GramPrecision
 from zfree.threads import one_blas_thread
 
 D, ROWS = 10, 800
@@ -129,7 +129,7 @@ def dirichlet(recipe: GaussianRecipe | DirichletRecipe, rng: np.random.Generator
 
 
 def crossed(
-    precisions: Sequence[Diagonal | Gram | Coupled], means: Sequence[tuple[float, float]]
+    precisions: Sequence[DiagonalPrecision | GramPrecision | CoupledPrecision], means: Sequence[tuple[float, float]]
 ) -> list[GaussianRecipe]:
     """Every precision with every range of means."""
     return [GaussianRecipe(K, *ends) for K in precisions for ends in means]
@@ -142,7 +142,8 @@ TABLES = (
         paper.SOLID_SIMPLEX,
         1,
         crossed(
-            [Diagonal(100, 100), Diagonal(50, 150), Gram(5, 10)], [(0.1, 0.1), (0.0, 0.1), (0.0, 0.15), (0.0, 0.2)]
+            [DiagonalPrecision(100, 100), DiagonalPrecision(50, 150), GramPrecision(5, 10)],
+            [(0.1, 0.1), (0.0, 0.1), (0.0, 0.15), (0.0, 0.2)],
         ),
         gaussian(SolidSimplex(D)),
         seeds=8,
@@ -153,7 +154,13 @@ TABLES = (
         paper.ORTHANT,
         1,
         crossed(
-            [Diagonal(100, 100), Diagonal(50, 150), Diagonal(20, 150), Gram(5, 10), Gram(5, 5)],
+            [
+                DiagonalPrecision(100, 100),
+                DiagonalPrecision(50, 150),
+                DiagonalPrecision(20, 150),
+                GramPrecision(5, 10),
+                GramPrecision(5, 5),
+            ],
             [(0.05, 0.05), (0.1, 0.1), (0.0, 0.15), (0.0, 0.2)],
         ),
         gaussian(Orthant(D)),
@@ -172,8 +179,14 @@ TABLES = (
         "robustness-gaussian-simplex",
         paper.ROBUSTNESS_SOLID_SIMPLEX,
         2,
-        crossed([Gram(12, 1), Gram(12, 3), Coupled(100, 200, 0.5)], [(0.1, 0.1), (0.05, 0.15), (0.05, 0.2)])
-        + crossed([Gram(10, 10), Gram(10, 5), Gram(5, 10), Diagonal(50, 250)], [(0.0, 0.1), (0.0, 0.2)]),
+        crossed(
+            [GramPrecision(12, 1), GramPrecision(12, 3), CoupledPrecision(100, 200, 0.5)],
+            [(0.1, 0.1), (0.05, 0.15), (0.05, 0.2)],
+        )
+        + crossed(
+            [GramPrecision(10, 10), GramPrecision(10, 5), GramPrecision(5, 10), DiagonalPrecision(50, 250)],
+            [(0.0, 0.1), (0.0, 0.2)],
+        ),
         gaussian(SolidSimplex(D)),
         apart=("h₁",),
     ),
@@ -181,8 +194,11 @@ TABLES = (
         "robustness-gaussian-orthant",
         paper.ROBUSTNESS_ORTHANT,
         2,
-        crossed([Gram(5, 1), Gram(5, 2), Gram(7, 1), Gram(10, 0.5)], [(0.0, 0.1), (0.0, 0.15), (0.0, 0.2)])
-        + crossed([Coupled(30, 110, 0.5), Diagonal(10, 100)], [(0.0, 0.2)]),
+        crossed(
+            [GramPrecision(5, 1), GramPrecision(5, 2), GramPrecision(7, 1), GramPrecision(10, 0.5)],
+            [(0.0, 0.1), (0.0, 0.15), (0.0, 0.2)],
+        )
+        + crossed([CoupledPrecision(30, 110, 0.5), DiagonalPrecision(10, 100)], [(0.0, 0.2)]),
         gaussian(Orthant(D)),
     ),
     Table(

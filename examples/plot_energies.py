@@ -28,7 +28,7 @@ warnings.simplefilter("ignore", InconsistentGeneratorWarning)  # what D = I woul
 
 def modes(X):
     """Three bumps on a low floor."""
-    squares = [np.sum((X - np.array(centre)) ** 2, axis=1) for centre in ((0.15, 0.15), (0.7, 0.15), (0.15, 0.7))]
+    squares = [np.sum((X - np.array(center)) ** 2, axis=1) for center in ((0.15, 0.15), (0.7, 0.15), (0.15, 0.7))]
     return np.log(np.exp(-0.5 * np.array(squares) / 0.12**2).sum(axis=0) + 0.05)
 
 
@@ -70,10 +70,10 @@ CELLS = 240
 
 def grid(outline):
     """Midpoints of the cells of a square grid around a domain, the area of a cell, and the edges for a picture."""
-    centre, half = (outline.max(axis=0) + outline.min(axis=0)) / 2, np.ptp(outline, axis=0).max() / 2
+    center, half = (outline.max(axis=0) + outline.min(axis=0)) / 2, np.ptp(outline, axis=0).max() / 2
     step = half * ((np.arange(CELLS) + 0.5) / CELLS * 2 - 1)
-    points = centre + np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
-    left, bottom = centre - half
+    points = center + np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
+    left, bottom = center - half
     return points, (2 * half / CELLS) ** 2, (left, left + 2 * half, bottom, bottom + 2 * half)
 
 
@@ -104,7 +104,7 @@ for name, (domain, outline, log_density) in shapes.items():
     learned = {}
     for weight, generator in weights.items():
         est = EnergyModel(domain=domain, generator=generator, epochs=20, learning_rate=0.01).fit(X)
-        learned[weight] = normalised(est.log_prob_unnormalised(points[inside]), cell)
+        learned[weight] = normalised(est.log_density(points[inside]), cell)
     divergences = {weight: np.sum(np.exp(truth) * (truth - log_q)) * cell for weight, log_q in learned.items()}
     results[name] = X, truth, learned, divergences, inside, extent
     print(f"{name:26s}", ", ".join(f"{weight}: KL {value:.3f}" for weight, value in divergences.items()))

@@ -12,6 +12,8 @@ from itertools import combinations_with_replacement, permutations, product
 import mpmath as mp
 import numpy as np
 
+from zfree.fields import Parts
+
 mp.mp.dps = 60
 
 RAW = None
@@ -203,3 +205,43 @@ def dense_truncated_gaussian_fit(X, domain, p=4 / 3, gamma=0.5):
         meat += np.outer(psi, psi) / n
     inverse = np.linalg.inv(G)
     return theta, inverse @ meat @ inverse / n
+
+
+def check_field(field, dense):
+    """Every method of a field against the matrices (N, d, d) that it stands for."""
+    n, d, _ = dense.shape
+    v = np.random.default_rng(1).standard_normal((n, d))
+    rows, cols = np.indices((d, d)).reshape(2, -1)  # both triangles
+    assert np.allclose(field.dense(), dense)
+    assert np.allclose(field.apply(v), np.einsum("njk,nk->nj", dense, v))
+    assert np.allclose(field.diagonal(), np.einsum("njj->nj", dense))
+    assert np.allclose(field.entries(rows, cols), dense[:, rows, cols].T)
+    for scale in (v, v[:1]):
+        scaled = scale[:, :, None] * dense * scale[:, None, :]
+        assert np.allclose(field.rescale(scale).dense(), scaled)
+        assert np.allclose(sum_of_parts(field.rescale(scale).parts(), d), scaled)
+    assert np.allclose(sum_of_parts(field.parts(), d), dense)
+    directions, delta, rank_ones, full = field.along()
+    assert np.allclose(sum_of_parts(Parts(None, rank_ones, full), d) + _squares(directions, delta, d), dense)
+
+
+def sum_of_parts(parts, d):
+    """The matrices (N, d, d) that a field's parts add up to."""
+    total = 0.0 if parts.dense is None else parts.dense.copy()
+    if parts.diagonal is not None:
+        total = total + parts.diagonal[:, :, None] * np.eye(d)
+    for sigma, u in parts.rank_ones:
+        total = total + sigma[:, None, None] * u[:, :, None] * u[:, None, :]
+    return total
+
+
+def _squares(directions, delta, d):
+    """Σ δ_m c_m c_mᵀ."""
+    if delta is None:
+        return 0.0
+    if directions is None:
+        return delta[:, :, None] * np.eye(d)
+    C = np.zeros((len(directions.columns), d))
+    for c, columns, coefficients in zip(C, *directions, strict=True):
+        np.add.at(c, columns, coefficients)
+    return np.einsum("nm,mj,mk->njk", delta, C, C)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import zfree
@@ -33,6 +36,34 @@ LAYERS = [
     {"cli"},
 ]
 RANK = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+# What is left of names that stand for two things and of files that are too long. Take a line away when its reason is gone; add none.
+SHARED_FILE_NAMES = {
+    "boundary.py": {"estimators", "generators", "inference"},
+    "combined.py": {"estimators", "generators"},
+    "custom.py": {"generators", "models"},
+    "family.py": {"estimators", "inference"},
+    "pairwise.py": {"estimators", "models"},
+    "ranking.py": {"estimators", "inference"},
+    "separable.py": {"estimators", "models"},
+    "tails.py": {"inference", "models"},
+    "validation.py": {"domains", "estimators"},
+}
+SHARED_CLASS_NAMES = {
+    "Block": {"fields.py", "inference/summary.py"},
+    "Dense": {"fields.py", "quadratic/base.py"},
+    "Root": {"inference/likelihood_root.py", "roots.py"},
+    "Rows": {"inference/goodness.py", "moments.py"},
+}
+IMPORT_CYCLES = ()
+"""Edges (importing module, imported module) that close a cycle."""
+LONG_FILES = {
+    "estimators/base.py",
+    "estimators/pairwise.py",
+    "inference/result.py",
+    "models/pairwise.py",
+    "moments.py",
+}
 
 
 def _imports(path):
@@ -79,8 +110,98 @@ def test_heavy_libraries_stay_where_they_belong():
 
 
 def test_files_fit_in_a_head():
-    long = {str(p.relative_to(ROOT)): n for _, p in _files() if (n := len(p.read_text().splitlines())) > 320}
+    lines = {path.relative_to(ROOT).as_posix(): len(path.read_text().splitlines()) for _, path in _files()}
+    long = {name: n for name, n in lines.items() if n > (320 if name in LONG_FILES else 300)}
     assert not long, long
+
+
+def _shared(places, allowed):
+    """Names that stand in several places, but for those that may."""
+    return {name: found for name, found in places.items() if len(found) > 1 and not found <= allowed.get(name, set())}
+
+
+def test_no_two_files_have_one_name():
+    places = defaultdict(list)
+    for room, path in _files():
+        if path.name not in ("__init__.py", "base.py"):
+            places[path.name].append(room)
+    shared = {name: set(rooms) for name, rooms in places.items()}
+    assert not _shared(shared, SHARED_FILE_NAMES)
+
+
+def _classes(path):
+    """Public classes of a file, wherever in it, and names at its top that are given to types such as callables."""
+    tree = ast.parse(path.read_text())
+    yield from (node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name[0] != "_")
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        yield from (t.id for t in targets if isinstance(t, ast.Name) and re.match("[A-Z][a-z]", t.id))
+
+
+def test_no_two_classes_have_one_name():
+    places = defaultdict(set)
+    for _, path in _files():
+        for name in _classes(path):
+            places[name].add(path.relative_to(ROOT).as_posix())
+    assert not _shared(places, SHARED_CLASS_NAMES)
+
+
+def _module(path):
+    parts = ("zfree", *path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _at_import(statements):
+    """Imports that run when a module is imported: not those inside functions, nor those for type checkers."""
+    for node in statements:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            yield from _at_import(node.orelse)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            for part in ("body", "handlers", "orelse", "finalbody"):
+                yield from _at_import(getattr(node, part, ()))
+
+
+def _import_graph(sources):
+    """Module → modules of the package that are imported with it, each by the name that it is imported under."""
+    graph = {}
+    for module, text in sources.items():
+        found = set()
+        for node in _at_import(ast.parse(text).body):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            else:
+                assert not node.level, f"{module} imports by a relative name"
+                names = (f"{node.module}.{alias.name}" for alias in node.names)
+                found |= {name if name in sources else node.module for name in names}
+        graph[module] = {name for name in found & set(sources) if (module, name) not in IMPORT_CYCLES}
+    return graph
+
+
+def _cycle(graph):
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    paths = [path for _, path in _files()] + [ROOT / "__init__.py"]
+    assert not _cycle(_import_graph({_module(path): path.read_text() for path in paths}))
+
+
+def test_a_cycle_would_be_seen():
+    late = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import zfree.a\ndef f():\n    import zfree.a"
+    a = "from zfree import b"
+    assert not _cycle(_import_graph({"zfree": "", "zfree.a": a, "zfree.b": late}))
+    for closing in (
+        "from zfree.a import x",
+        "try:\n    import zfree.a\nexcept ImportError:\n    pass",
+        "class C:\n    import zfree.a",
+    ):
+        assert _cycle(_import_graph({"zfree": "", "zfree.a": a, "zfree.b": closing}))
 
 
 def test_public_names_exist_and_import_is_light():

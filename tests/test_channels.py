@@ -10,7 +10,7 @@ import zfree as zf
 from tests.contracts.tables import DOMAINS
 from tests.sampling import interior
 from zfree.errors import SpecificationError
-from zfree.experiments.limit import cube_nodes
+from zfree.experiments.flow_limit import cube_nodes
 from zfree.neighbourhoods import BregmanBall, Cube, SoftNeighbourhood
 
 FLAT = ["Simplex", "Simplex-drop-first", "Product-with-simplex"]

@@ -10,7 +10,7 @@ import zfree as zf
 from tests.contracts.tables import CONVEX, DOMAINS
 from tests.sampling import interior, near_boundary
 from zfree.errors import SpecificationError
-from zfree.experiments.limit import ball_nodes, gaussian_nodes
+from zfree.experiments.flow_limit import ball_nodes, gaussian_nodes
 from zfree.neighbourhoods import BregmanBall, SoftNeighbourhood, mixing_constant, radial_moment
 from zfree.potentials import Power
 

@@ -164,12 +164,12 @@ def monte_carlo_mle(
     if start.shape != (model.n_parameters,) or not np.isfinite(start).all():
         raise SpecificationError(f"theta must be {model.n_parameters} finite numbers, got {shown(theta)}.")
     pool, seen = _statistics(model, draws, "draws"), _statistics(model, X, "X").mean(axis=0)
-    centre, spread = pool.mean(axis=0), pool.std(axis=0)
+    center, spread = pool.mean(axis=0), pool.std(axis=0)
     if not spread.min() > 0:
         raise SpecificationError(
             f"the statistic of {model.names[int(np.argmin(spread))]} is the same at all {len(pool)} draws: draw more."
         )
-    t, seen = (pool - centre) / spread, (seen - centre) / spread
+    t, seen = (pool - center) / spread, (seen - center) / spread
     shift, bend = np.zeros(t.shape[1]), np.zeros((t.shape[1], t.shape[1]))
     if moments is not None:
         mean, covariance = (real_array(m, "moments") for m in moments)
@@ -181,7 +181,7 @@ def monte_carlo_mle(
             raise SpecificationError(
                 f"moments must be the mean of {model.n_parameters} statistics and their covariance matrix, in finite numbers."
             )
-        shift, bend = (mean - centre) / spread, covariance / np.outer(spread, spread) - t.T @ t / len(t)
+        shift, bend = (mean - center) / spread, covariance / np.outer(spread, spread) - t.T @ t / len(t)
     delta = np.zeros(t.shape[1])  # θ − θ₀ in units of 1/spread
     for _ in range(STEPS):
         log_weight = t @ delta

@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,14 @@ class Power(SlackPotential):
         log_curvature = (self.p - 2.0) * np.log(s)
         return SlackTerms(np.exp(-log_curvature), lambda: log_curvature, ratio)
 
+    def terms_in(self, s: Array, unit: Array | None) -> SlackTerms:
+        if unit is None or self.p == 0.0:
+            return self.terms(s)
+        if self.p != 1.0:
+            return super().terms_in(s, unit)
+        inverse, log_curvature, ratio = self.terms(s)  # ψ''(s/u)/u² = u^(−p) s^(p−2): a unit is a factor
+        return SlackTerms(_times(inverse, unit), lambda: log_curvature() - np.log(unit), ratio)
+
     def descent(self, u: Array, largest: float) -> Array:
         r"""Slope along a concave slack, shifted by a constant so that φ is strictly convex for every p.
 
@@ -89,9 +98,20 @@ class Power(SlackPotential):
         value: Array = largest**q * bracket
         return value
 
-    @property
+    @cached_property
     def decay(self) -> float:
         return max(0.0, 2.0 - self.p)
+
+
+def _times(s: Array, unit: Array) -> Array:
+    """s · unit. numpy repeats a short row slowly: as many rows as are a multiple of eight are multiplied eight at a time."""
+    whole = len(s) - len(s) % 8
+    if s.ndim == 1 or not s.flags.c_contiguous or not whole:
+        return s * unit
+    out = np.empty_like(s)
+    np.multiply(s[:whole].reshape(whole // 8, -1), np.tile(unit, 8), out=out[:whole].reshape(whole // 8, -1))
+    np.multiply(s[whole:], unit, out=out[whole:])
+    return out
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,24 @@ def root(parts: Parts, floor: float = 0.0) -> Root:
 
     With `floor` above 0 (:data:`EPSILON`) it can be inverted wherever the field is positive definite but for rounding.
     """
-    return _DenseRoot(parts.dense) if parts.dense is not None else _StructuredRoot(parts, floor)
+    if parts.dense is None and not _overlap(parts):
+        return _StructuredRoot(parts, floor)
+    return _DenseRoot(_written_out(parts) if parts.dense is None else parts.dense)
+
+
+def _overlap(parts: Parts) -> bool:
+    """Whether terms of rank one share a coordinate, as those of a field carried over from a chart do: then there is no root in their structure."""
+    terms = len(parts.rank_ones)
+    return terms > 1 and bool((np.sum([u.any(axis=0) for _, u in parts.rank_ones], axis=0) > 1).any())
+
+
+def _written_out(parts: Parts) -> Array:
+    """The matrices (N, d, d)."""
+    assert parts.diagonal is not None
+    out = parts.diagonal[:, :, None] * np.eye(parts.diagonal.shape[1])
+    for sigma, u in parts.rank_ones:
+        out += (sigma[:, None] * u)[:, :, None] * u[:, None, :]
+    return out
 
 
 def apply_parts(parts: Parts, V: Array) -> Array:

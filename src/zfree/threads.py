@@ -10,26 +10,39 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import cache
-from typing import Any, Literal
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cache, wraps
+from typing import Any, Literal, ParamSpec, TypeVar
 
 SMALL = 400
 """Matrices below this size are multiplied by one thread."""
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Mode = Literal["one", "all"]
 OTHER: dict[Mode, Mode] = {"one": "all", "all": "one"}
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
     """Limit BLAS to one thread. Inside another context of the same thread this changes nothing: the outermost decides."""
-    return _inside("one")
+    return _ONE
 
 
 def blas_threads_for(size: int) -> AbstractContextManager[None]:
     """Limit BLAS to one thread while products of `size` × `size` matrices are formed, if they are small."""
-    return _inside("one" if size < SMALL else "all")
+    return _ONE if size < SMALL else _ALL
+
+
+def in_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """The function, with BLAS limited to one thread while it runs: the same bits whatever other threads do."""
+
+    @wraps(function)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _ONE:
+            return function(*args, **kwargs)
+
+    return limited
 
 
 class _This(threading.local):
@@ -51,17 +64,24 @@ _found: dict[str, int] = {}
 """Counts of libraries that keep one for the process, before the first thread entered."""
 
 
-@contextmanager
-def _inside(mode: Mode) -> Iterator[None]:
-    if _this.depth == 0:
-        _enter(mode)
-    _this.depth += 1
-    try:
-        yield
-    finally:
+class _Inside(AbstractContextManager[None]):
+    """What can be entered again and again, in several threads too: all that changes is kept above."""
+
+    def __init__(self, mode: Mode) -> None:
+        self._mode = mode
+
+    def __enter__(self) -> None:
+        if _this.depth == 0:
+            _enter(self._mode)
+        _this.depth += 1
+
+    def __exit__(self, *_: object) -> None:
         _this.depth -= 1
         if _this.depth == 0:
             _leave()
+
+
+_ONE, _ALL = _Inside("one"), _Inside("all")
 
 
 def _enter(mode: Mode) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import zfree as zf
 from tests.contracts.tables import CONVEX, DET_POWERS, DOMAINS, POWERS, ROWS
-from tests.reference import RAW, Differences, exact
+from tests.reference import RAW, Differences, check_field, exact
 from tests.sampling import interior, near_boundary
 from zfree.roots import apply_parts, root
 
@@ -74,26 +74,11 @@ def test_field_methods_agree_with_the_dense_matrices(name):
     domain = DOMAINS[name]
     X = interior(domain, 5)
     field = zf.Barrier(0.7, 0.5, scale="raw").evaluate(domain, X).field
-    dense = field.dense()
-    rng = np.random.default_rng(1)
-    v = rng.standard_normal(X.shape)
-    d = X.shape[1]
-    rows, cols = np.triu_indices(d)
-    assert np.allclose(field.apply(v), np.einsum("njk,nk->nj", dense, v))
-    assert np.allclose(field.diagonal(), np.einsum("njj->nj", dense))
-    assert np.allclose(field.entries(rows, cols), dense[:, rows, cols].T)
-    assert np.allclose(field.rescale(v).dense(), v[:, :, None] * dense * v[:, None, :])
-    diagonal, rank_ones, full = field.parts()
-    total = np.zeros_like(dense) if full is None else full.copy()
-    if diagonal is not None:
-        total += diagonal[:, :, None] * np.eye(d)
-    for sigma, u in rank_ones:
-        total += sigma[:, None, None] * u[:, :, None] * u[:, None, :]
-    assert np.allclose(total, dense)
+    check_field(field, field.dense())
 
 
 def test_structure_is_used_where_there_is_one():
-    from zfree.fields import Block, Dense, Diagonal, DiagonalPlusRankOne, Scalar
+    from zfree.fields import BlockDiagonal, Dense, Diagonal, DiagonalPlusRankOne, Scalar
 
     expected = {
         "RealSpace": Scalar,
@@ -106,7 +91,7 @@ def test_structure_is_used_where_there_is_one():
         "Ball": DiagonalPlusRankOne,
         "Ellipsoid": Dense,
         "Ellipsoid-diagonal": DiagonalPlusRankOne,
-        "Product": Block,
+        "Product": BlockDiagonal,
     }
     for name, kind in expected.items():
         field = zf.Barrier(scale="raw").evaluate(DOMAINS[name], interior(DOMAINS[name], 2)).field

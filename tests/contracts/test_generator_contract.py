@@ -7,7 +7,7 @@ import pytest
 
 import zfree as zf
 from tests.contracts.tables import CONVEX, DOMAINS, GENERATORS
-from tests.reference import column_divergence
+from tests.reference import check_field, column_divergence
 from tests.sampling import interior, near_boundary
 
 _OWN = {type(domain): name for name, domain in reversed(DOMAINS.items()) if not isinstance(domain, zf.Product)}
@@ -92,6 +92,21 @@ def _check_along_the_plane(generator, domain, X):
 
         by_differences = column_divergence(inner, domain.chart.pull(x[None])[0], step=1e-6)
         assert np.allclose(np.exp(weight) * div, C @ by_differences, rtol=1e-6, atol=1e-7)
+
+
+FLAT = [n for n, domain in DOMAINS.items() if domain.chart is not None]
+
+
+@pytest.mark.parametrize("domain_name", FLAT)
+@pytest.mark.parametrize("name", [n for n, g in GENERATORS.items() if not g.intrinsic])
+def test_the_field_of_a_chart_is_carried_over_in_its_structure(name, domain_name):
+    generator, domain = GENERATORS[name], DOMAINS[domain_name]
+    X, chart = interior(domain, 5), domain.chart
+    inner, carried = generator.on_domain(chart.domain, chart.pull(X)), generator.evaluate(domain, X)
+    check_field(carried.field, chart.matrix @ inner.field.dense() @ chart.matrix.T)
+    assert np.allclose(carried.divergence, inner.divergence @ chart.matrix.T)
+    structured = inner.field.parts().dense is None
+    assert (carried.field.parts().dense is None) == (carried.field.along().dense is None) == structured
 
 
 @pytest.mark.parametrize("name", POSITIVE_ONLY)

@@ -9,7 +9,10 @@ import torch
 import zfree as zf
 from tests.contracts.tables import DOMAINS
 from tests.sampling import interior
+from zfree import arrays
 from zfree.data import Block
+from zfree.fields import Dense
+from zfree.generators import Generator, GeneratorValue, Vanishing
 from zfree.models import (
     CustomModel,
     DirichletModel,
@@ -114,11 +117,16 @@ FIELDS = {
     "rank one, mixed sign": ("HalfSpace", zf.Barrier(1.0, 0.5, scale="raw")),
     "dense": ("Polytope", zf.Barrier(1.0, 0.5, scale="raw")),
     "block": ("Product", zf.Barrier(0.8, 0.2, scale="raw")),
+    "carried scalar": ("Simplex", zf.BoundaryDistance()),
+    "carried diagonal": ("Simplex-drop-first", zf.SectionDistance("x")),
+    "carried dense": ("Simplex", zf.Custom(lambda Y: np.eye(2) + Y[:, :, None] * Y[:, None, :], lambda Y: 3.0 * Y)),
 }
 _SIZES = {
     "Orthant": zf.Orthant(3),
     "SolidSimplex": zf.SolidSimplex(3),
     "HalfSpace": zf.HalfSpace([1.0, 2.0, -0.5], 3.0),
+    "Simplex": zf.Simplex(3),
+    "Simplex-drop-first": zf.Simplex(3, drop=0),
 }
 _SIZES["Product"] = zf.Product([zf.Orthant(1), zf.SolidSimplex(2)])
 _SIZES["Polytope"] = zf.Polytope.from_inequalities("x1 > 0, x2 > 0, x3 > 0, x1 + 2*x2 + x3 < 4, x1 - x2 < 1")
@@ -129,6 +137,26 @@ def _points(domain_name):
         return np.random.default_rng(2).uniform(0.1, 0.8, (7, 3))
     X = interior(_SIZES[domain_name], 40, seed=4)
     return X[(X > 0.02).all(axis=1)][:7]
+
+
+class Written(Generator):
+    """A value of a generator with its field written out."""
+
+    intrinsic = True
+
+    def __init__(self, value):
+        weight = np.exp(value.log_weight)
+        field = Dense(weight[:, None, None] * value.field.dense())
+        self.value = GeneratorValue(np.zeros_like(weight), field, weight[:, None] * value.divergence)
+
+    def on_domain(self, domain, X):
+        return self.value
+
+    def vanishing(self, domain):
+        return Vanishing(True)
+
+    def decay(self, domain):
+        return None
 
 
 def _torch_model(model, t, b):
@@ -155,11 +183,7 @@ def test_moments_influence_and_scores_match_automatic_differentiation(name, fiel
     weight = np.random.default_rng(3).uniform(0.5, 2.0, len(X))
     theta = np.random.default_rng(5).standard_normal(model.n_parameters)
     rows = Rows(model, generator, domain, Block(X, weight))
-    value = generator.evaluate(domain, X)
-    dense = zf.Custom(
-        lambda _: np.exp(value.log_weight)[:, None, None] * value.field.dense(),
-        divergence=lambda _: np.exp(value.log_weight)[:, None] * value.divergence,
-    )
+    dense = Written(generator.evaluate(domain, X))
     auto = Rows(_torch_model(model, t, b), dense, domain, Block(X, weight))
     ours, theirs = rows.moments(), auto.moments()
     scale = np.exp(ours.log_scale)
@@ -169,6 +193,59 @@ def test_moments_influence_and_scores_match_automatic_differentiation(name, fiel
     assert np.allclose(rows.scores(theta, 0.0), auto.scores(theta, 0.0), rtol=1e-9, atol=1e-11)
     # ψ_i = w_i (Γ_i θ + g_i) sums to the moments' own gradient
     assert np.allclose(rows.influence(theta, ours.log_scale).sum(axis=1), ours.gamma_sum.dense() @ theta + ours.g_sum)
+
+
+def _many_points(domain_name):
+    """More rows than a block holds where blocks are as small as they get."""
+    if domain_name == "HalfSpace":
+        return np.random.default_rng(2).uniform(0.1, 0.8, (600, 3))
+    return interior(_SIZES[domain_name], 600, seed=4)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("blocks", ["one block", "many blocks"])
+def test_rows_and_sums_of_equations_are_a_jacobian_and_a_trace(name, field, blocks, monkeypatch):
+    """ψ_i = J v_i + tr(D ∇²t), Σ w ψ and Σ w² ψ ψᵀ, with the columns of X in either memory order."""
+    if blocks == "many blocks":
+        monkeypatch.setattr(arrays, "BLOCK_DOUBLES", 1)
+    model = MODELS[name][0]
+    domain_name, generator = FIELDS[field]
+    X, rng = _many_points(domain_name), np.random.default_rng(6)
+    D, V, weight = generator.evaluate(_SIZES[domain_name], X).field, rng.standard_normal(X.shape), rng.random(len(X))
+    expected = model.apply_jacobian(X, V) + model.trace_hessian(X, D)
+    for order in "CF":
+        X_, V_ = np.array(X, order=order), np.array(V, order=order)
+        prepared = model.at(X_)
+        # rows next to the boundary are large, and sums lose what is small beside them
+        assert np.allclose(prepared.stein(X_, V_, D), expected, rtol=1e-11, atol=1e-13 * np.abs(expected).max())
+        total, size = prepared.stein_total(X_, V_, D, weight), np.abs(expected) @ weight
+        assert np.all(np.abs(total - expected @ weight) <= 1e-12 * size)
+        psi = expected * weight
+        root = np.sqrt((psi**2).sum(axis=1))
+        gram = prepared.stein_gram(X_, V_, D, weight)
+        assert np.all(np.abs(gram - psi @ psi.T) <= 1e-12 * np.multiply.outer(root, root))
+        assert np.array_equal(X_, X)
+        assert np.array_equal(V_, V)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("blocks", ["one block", "many blocks"])
+def test_sums_of_products_are_those_of_jacobians(name, field, blocks, monkeypatch):
+    """Σ w J D Jᵀ with the structure of D against dense products, with more rows than parameters."""
+    if blocks == "many blocks":
+        monkeypatch.setattr(arrays, "BLOCK_DOUBLES", 1)
+    model = MODELS[name][0]
+    domain_name, generator = FIELDS[field]
+    X, rng = _many_points(domain_name), np.random.default_rng(6)
+    D, weight = generator.evaluate(_SIZES[domain_name], X).field, rng.random(len(X))
+    J = np.stack([model.apply_jacobian(X, np.tile(unit, (len(X), 1))) for unit in np.eye(3)])
+    expected = np.einsum("n,jrn,njk,ksn->rs", weight, J, D.dense(), J, optimize=True)
+    root = np.sqrt(np.diagonal(np.einsum("n,jrn,njk,ksn->rs", weight, np.abs(J), np.abs(D.dense()), np.abs(J))))
+    for order in "CF":
+        gram = model.gram(np.array(X, order=order), D, weight).dense()
+        assert np.all(np.abs(gram - expected) <= 1e-12 * np.multiply.outer(root, root))
 
 
 @pytest.mark.parametrize("name", ["gaussian-centred", "square-root", "log-normal"])

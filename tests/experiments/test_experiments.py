@@ -14,11 +14,11 @@ from tests.posed import posed
 from zfree.errors import ZfreeError
 from zfree.experiments import EXPERIMENTS
 from zfree.experiments.boundary_term import boundary_term
+from zfree.experiments.candidate_ranking import agreement
 from zfree.experiments.comparison import Comparison, same_order, within_factor
 from zfree.experiments.exponent import GAMMAS
 from zfree.experiments.exponential import ORDERS, _spread
 from zfree.experiments.nonconvex import NonConvex, smooth_weight
-from zfree.experiments.ranking import agreement
 from zfree.experiments.robustness import Robustness, win_rates
 from zfree.experiments.runner import run_trial
 

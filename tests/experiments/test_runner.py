@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
@@ -143,3 +143,18 @@ def test_settings_are_checked():
     ):
         gaussian.with_settings({"precision": "k"})
     assert np.array_equal(gaussian.with_settings({"precision": "7"}).setting().precision, 7 * np.eye(10))
+
+
+def test_other_defaults_of_a_parents_settings_keep_their_place_and_kind():
+    parent = EXPERIMENTS["dirichlet"]
+
+    @dataclass(frozen=True)
+    class Longer(parent, trials=7):
+        extra: int = 1
+
+    kinds, theirs = ({f.name: f.type for f in fields(cls)} for cls in (Longer, parent))
+    assert list(kinds.items()) == [*theirs.items(), ("extra", "int")]
+    assert (Longer().trials, Longer(trials=2).trials, parent().trials) == (7, 2, 50)
+    with pytest.raises(TypeError, match="Wrong inherits no setting trails"):
+
+        class Wrong(parent, trails=7): ...

@@ -15,8 +15,8 @@ from scipy.stats import norm, truncnorm
 
 from zfree.errors import SpecificationError
 from zfree.experiments import EXPERIMENTS, settings
-from zfree.experiments.ranking import SETTINGS
-from zfree.experiments.truths import Coupled, Diagonal, DirichletRecipe, GaussianRecipe, Gram
+from zfree.experiments.candidate_ranking import SETTINGS
+from zfree.experiments.truths import CoupledPrecision, DiagonalPrecision, DirichletRecipe, GaussianRecipe, GramPrecision
 
 FIXED = ["gaussian-simplex", "gaussian-orthant", "exponent"]
 RANDOM = ["robustness-gaussian-simplex", "robustness-gaussian-orthant"]
@@ -68,17 +68,17 @@ def test_a_table_says_what_its_truth_is(name):
 def test_what_the_words_of_a_recipe_say():
     rng, again = np.random.default_rng(4), np.random.default_rng(4)
     A = again.standard_normal((6, 6))
-    recipe = GaussianRecipe(Gram(5.0, 10.0), 0.0, 0.15)
+    recipe = GaussianRecipe(GramPrecision(5.0, 10.0), 0.0, 0.15)
     mean, K = recipe.draw(6, rng)
     assert str(recipe) == "K = 5 (A Aᵀ + 10 I), μ = U(0, 0.15)"
     assert np.allclose(K, 5 * (A @ A.T + 10 * np.eye(6)), rtol=1e-14)
     assert np.array_equal(mean, again.uniform(0, 0.15, 6))
-    recipe = GaussianRecipe(Diagonal(50.0, 150.0), 0.1, 0.1)
+    recipe = GaussianRecipe(DiagonalPrecision(50.0, 150.0), 0.1, 0.1)
     mean, K = recipe.draw(6, rng)
     assert str(recipe) == "K = diag(U(50, 150)), μ = 0.1"
     assert np.array_equal(K, np.diag(again.uniform(50, 150, 6)))
     assert np.array_equal(mean, np.full(6, 0.1))
-    assert str(Coupled(30.0, 110.0, 0.5)) == "U(30, 110) (I + 0.5 A/‖A‖)"
+    assert str(CoupledPrecision(30.0, 110.0, 0.5)) == "U(30, 110) (I + 0.5 A/‖A‖)"
     again.uniform(0.1, 0.1, 6)
     for kind, expected in (
         ("uniform", again.uniform(1, 10, 5)),
@@ -104,11 +104,11 @@ def test_parts_of_a_truth_can_be_replaced(name):
 def test_parts_of_a_recipe_can_be_replaced():
     experiment = EXPERIMENTS["robustness-gaussian-orthant"]()
     plain = EXPERIMENTS["robustness-gaussian-orthant"](truth="plain").recipe()
-    assert experiment.with_settings({"coupling": "0.2"}).recipe().precision == Coupled(30.0, 110.0, 0.2)
-    assert experiment.with_settings({"scales": "[1, 2]"}).recipe().precision == Coupled(1.0, 2.0, 0.5)
+    assert experiment.with_settings({"coupling": "0.2"}).recipe().precision == CoupledPrecision(30.0, 110.0, 0.2)
+    assert experiment.with_settings({"scales": "[1, 2]"}).recipe().precision == CoupledPrecision(1.0, 2.0, 0.5)
     changed = experiment.with_settings({"means": "[0.3, 0.4]"}).recipe()
     assert (changed.low, changed.high, changed.precision) == (0.3, 0.4, experiment.recipe().precision)
-    assert plain.precision == Coupled(30.0, 110.0, 0.5)
+    assert plain.precision == CoupledPrecision(30.0, 110.0, 0.5)
     assert str(EXPERIMENTS["robustness-dirichlet"](alphas=(1.0, 2.0)).recipe()) == "α = U(1, 2)"
 
 

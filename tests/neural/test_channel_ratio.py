@@ -9,9 +9,9 @@ from scipy import stats
 
 import zfree as zf
 from zfree.errors import SpecificationError
-from zfree.experiments.limit import gaussian_nodes
+from zfree.experiments.flow_limit import gaussian_nodes
 from zfree.neighbourhoods import BregmanBall, Cube, Neighbours, SoftNeighbourhood
-from zfree.neural import KL, LOGISTIC, MPF, Contrast, Flow, Weight, contrast_rule, gsm_rule, score_of
+from zfree.neural import KL, LOGISTIC, MPF, Contrast, Flow, WeightTensors, contrast_rule, gsm_rule, score_of
 from zfree.neural.losses import Batch
 
 OWN = Contrast.from_function(lambda z: -(z**0.3), "-z^0.3", -1.0)
@@ -163,7 +163,7 @@ def test_the_limit_is_the_same_apart_from_a_term_without_the_model(where, name):
         "disc": (zf.Ball(1.0, d=2), zf.Barrier(1.0, 0.0, scale="raw"), np.array([[0.1, 0.2], [-0.5, 0.3]])),
     }[where]
     rows, (nodes, weight) = torch.as_tensor(X), gaussian_nodes(domain.dimension, 24)
-    target = gsm_rule(score_of(bumpy), rows, Weight.at(generator, domain, X)).detach().numpy()
+    target = gsm_rule(score_of(bumpy), rows, WeightTensors.at(generator, domain, X)).detach().numpy()
     term, gaps = third_order(domain, generator, X), []
     assert np.abs(term).min() > 0.01
     for epsilon in (1e-4, 5e-5):
@@ -265,7 +265,7 @@ class TestFlow:
 
     def batch(self, seed=0):
         generator, rows = zf.Barrier(1.0, 0.0, scale="raw"), torch.as_tensor(self.X)
-        weight = Weight.at(generator, zf.Orthant(2), rows, log_scale=0.3)
+        weight = WeightTensors.at(generator, zf.Orthant(2), rows, log_scale=0.3)
         rng = np.random.default_rng(seed)
         return Batch(rows, weight, zf.Orthant(2), generator, torch.Generator(), rng, log_scale=0.3)
 

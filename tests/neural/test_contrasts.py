@@ -8,9 +8,19 @@ import torch
 
 import zfree as zf
 from zfree.errors import SpecificationError
-from zfree.experiments.limit import ball_nodes, gaussian_nodes
+from zfree.experiments.flow_limit import ball_nodes, gaussian_nodes
 from zfree.neighbourhoods import BregmanBall, Neighbours, SoftNeighbourhood
-from zfree.neural import KL, LOGISTIC, MPF, Contrast, Weight, contrast_rule, energy_discrepancy, gsm_rule, score_of
+from zfree.neural import (
+    KL,
+    LOGISTIC,
+    MPF,
+    Contrast,
+    WeightTensors,
+    contrast_rule,
+    energy_discrepancy,
+    gsm_rule,
+    score_of,
+)
 
 L = torch.linspace(-3, 3, 25, dtype=torch.float64)
 FUNCTIONS = {
@@ -73,7 +83,7 @@ def test_every_contrast_tends_to_score_matching(name):
     domain = zf.SolidSimplex(3)
     X = zf.samplers.sample_gaussian(domain, np.full(3, 0.25), 10 * np.eye(3), 5, 0)
     target = gsm_rule(
-        score_of(bumpy), torch.as_tensor(X), Weight.at(zf.Barrier(4 / 3, scale="raw"), domain, X)
+        score_of(bumpy), torch.as_tensor(X), WeightTensors.at(zf.Barrier(4 / 3, scale="raw"), domain, X)
     ).detach()
 
     def gap(neighbourhood, nodes):

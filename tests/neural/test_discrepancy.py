@@ -9,9 +9,17 @@ from scipy import stats
 
 import zfree as zf
 from zfree.errors import SpecificationError
-from zfree.experiments.limit import gaussian_nodes
+from zfree.experiments.flow_limit import gaussian_nodes
 from zfree.neighbourhoods import BregmanBall, Cube, Neighbours, Origins, SoftNeighbourhood
-from zfree.neural import MPF, Weight, contrast_rule, contrastive_potential, energy_discrepancy, gsm_rule, score_of
+from zfree.neural import (
+    MPF,
+    WeightTensors,
+    contrast_rule,
+    contrastive_potential,
+    energy_discrepancy,
+    gsm_rule,
+    score_of,
+)
 
 LINE, BENT = zf.RealSpace(1), zf.Custom(lambda X: 1 + 0.5 * np.sin(2 * X), divergence=lambda X: np.cos(2 * X))
 TRUTH = np.array([1.0, 0.7, -0.4])
@@ -155,7 +163,7 @@ def limits(theta):
     X = np.linspace(-9.0, 9.0, 181)[:, None]
     rows, energy = torch.as_tensor(X), energy_of(theta)
     mass = torch.exp(-energy_of(TRUTH)(rows)).numpy()
-    rule = gsm_rule(score_of(energy), rows, Weight.at(BENT, LINE, X)).detach().numpy()
+    rule = gsm_rule(score_of(energy), rows, WeightTensors.at(BENT, LINE, X)).detach().numpy()
     slope = theta[0] * X[:, 0] - theta[1] * np.sin(X[:, 0]) + theta[2]
     quadratic = 0.5 * (1 + 0.5 * np.sin(2 * X[:, 0])) * slope**2
     mass = mass / mass.sum()

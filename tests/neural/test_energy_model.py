@@ -29,7 +29,7 @@ X = np.random.default_rng(0).beta(2.0, 1.0, size=(1500, 1))  # density 2x: half 
 
 def divergence(est):
     """Kullback–Leibler divergence from the truth."""
-    log_q = est.log_prob_unnormalised(GRID)
+    log_q = est.log_density(GRID)
     log_q -= np.log(np.mean(np.exp(log_q)))
     p = 2 * GRID[:, 0]
     return float(np.mean(p * (np.log(p) - log_q)))
@@ -66,7 +66,7 @@ def test_a_score_network():
     inner = np.linspace(0.4, 0.75, 7)[:, None]
     assert np.allclose(est.density_gradient(inner), 1 / inner, rtol=0.35)
     with pytest.raises(SpecificationError, match="no density"):
-        est.log_prob_unnormalised(inner)
+        est.log_density(inner)
     with pytest.raises(SpecificationError, match="energy"):
         est.sample(10)
     with pytest.raises(SpecificationError, match="compare energies"):
@@ -132,10 +132,10 @@ def test_conventions():
     assert all(torch.equal(a, b) for a, b in zip(before, network.parameters(), strict=True))  # a copy was trained
     assert next(est.network_.parameters()).dtype == torch.float64
     again = pickle.loads(pickle.dumps(est))
-    assert np.array_equal(again.log_prob_unnormalised(GRID), est.log_prob_unnormalised(GRID))
+    assert np.array_equal(again.log_density(GRID), est.log_density(GRID))
     assert est.score(X) == pytest.approx(again.score(X))
     h = 1e-5
-    numeric = (est.log_prob_unnormalised(GRID[5:9] + h) - est.log_prob_unnormalised(GRID[5:9] - h)) / (2 * h)
+    numeric = (est.log_density(GRID[5:9] + h) - est.log_density(GRID[5:9] - h)) / (2 * h)
     assert np.allclose(est.density_gradient(GRID[5:9])[:, 0], numeric, rtol=1e-6)
 
 
@@ -150,7 +150,7 @@ def test_scikit_learn_accepts_it():
 def test_a_vector_is_a_column():
     x = np.random.default_rng(0).normal(size=60)
     vector, table = (EnergyModel(epochs=2, random_state=0).fit(rows) for rows in (x, x[:, None]))
-    assert np.array_equal(vector.log_prob_unnormalised(x), table.log_prob_unnormalised(x[:, None]))
+    assert np.array_equal(vector.log_density(x), table.log_density(x[:, None]))
 
 
 def test_draws_of_a_fit_look_like_the_data():
@@ -218,14 +218,14 @@ def test_units_do_not_matter(loss):
     fits = [
         EnergyModel(domain=zf.Box([0.0], [c]), loss=loss, dtype="float64", epochs=3).fit(c * X) for c in (1.0, 1000.0)
     ]
-    shapes = [est.log_prob_unnormalised(c * GRID) for est, c in zip(fits, (1.0, 1000.0), strict=True)]
+    shapes = [est.log_density(c * GRID) for est, c in zip(fits, (1.0, 1000.0), strict=True)]
     assert np.allclose(shapes[0] - shapes[0][0], shapes[1] - shapes[1][0], rtol=1e-6, atol=1e-6)
 
 
 def test_perceptron_standardises():
     data = np.random.default_rng(0).normal(5.0, 3.0, (100, 2))
     network = Perceptron(2).standardise(data)
-    inner = (torch.as_tensor(data).float() - network.centre) / network.scale
+    inner = (torch.as_tensor(data).float() - network.center) / network.scale
     assert torch.allclose(inner.mean(dim=0), torch.zeros(2), atol=1e-5)
     assert network(torch.zeros(4, 2)).shape == (4, 1)
     assert Perceptron(2, 2)(torch.zeros(4, 2)).shape == (4, 2)

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 import zfree as zf
-from zfree.experiments.limit import ball_nodes, gaussian_nodes
+from zfree.experiments.flow_limit import ball_nodes, gaussian_nodes
 from zfree.neighbourhoods import BregmanBall, Neighbours, SoftNeighbourhood, mixing_constant, radial_moment
-from zfree.neural import KL, LOGISTIC, MPF, Contrast, Weight, contrast_rule, gsm_rule, score_of
+from zfree.neural import KL, LOGISTIC, MPF, Contrast, WeightTensors, contrast_rule, gsm_rule, score_of
 
 FUNCTIONS = {
     # f, f' and f''(1); the last three are nobody's but the user's
@@ -178,7 +178,7 @@ def test_theorem_g2_in_three_dimensions(name, proper):
     domain, generator = zf.SolidSimplex(3), zf.Barrier(4 / 3, scale="raw")
     rows = zf.samplers.sample_gaussian(domain, np.full(3, 0.25), 10 * np.eye(3), 4, 0)
     x = torch.as_tensor(rows)
-    weight = Weight.at(generator, domain, rows)
+    weight = WeightTensors.at(generator, domain, rows)
     target = gsm_rule(score_of(bumpy), x, weight).detach()
     if not proper:
         target = target - (1 - mixing_constant(3)) * (score_of(bumpy)(x) * weight.divergence).sum(dim=1).detach()

@@ -75,7 +75,7 @@ def test_draws_and_densities(fitted_mixture):
     assert np.allclose(draws.mean(axis=0), X.mean(axis=0), atol=0.1)
     h = 1e-5
     for j, e in enumerate(np.eye(2)):
-        numeric = (est.log_prob_unnormalised(X[:5] + h * e) - est.log_prob_unnormalised(X[:5] - h * e)) / (2 * h)
+        numeric = (est.log_density(X[:5] + h * e) - est.log_density(X[:5] - h * e)) / (2 * h)
         assert np.allclose(est.density_gradient(X[:5])[:, j], numeric, rtol=1e-5, atol=1e-7)
 
 

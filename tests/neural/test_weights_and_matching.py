@@ -14,7 +14,7 @@ from zfree.data import Block
 from zfree.errors import SpecificationError
 from zfree.models import PairwiseModel
 from zfree.moments import Rows
-from zfree.neural import Perceptron, Weight, gsm_rule, hutchinson_rule, score_of
+from zfree.neural import Perceptron, WeightTensors, gsm_rule, hutchinson_rule, score_of
 from zfree.neural.matching import probe
 
 GENERATORS = [zf.Barrier(4 / 3, scale="raw"), zf.Barrier(1.0, 0.0, scale="raw"), zf.Identity(), zf.BoundaryDistance()]
@@ -37,12 +37,12 @@ def test_the_weight_is_the_generator(name, generator):
     scale = np.exp(value.log_weight)
     v = np.random.default_rng(0).standard_normal(X.shape)
     for dtype, tolerance in ((torch.float64, 1e-13), (torch.float32, 1e-5)):
-        weight = Weight.at(generator, domain, torch.as_tensor(X).to(dtype))
+        weight = WeightTensors.at(generator, domain, torch.as_tensor(X).to(dtype))
         assert weight.divergence.dtype == dtype
         expected = scale[:, None] * value.field.apply(v)
         found = weight.apply(torch.as_tensor(v).to(dtype)).double().numpy()
         assert np.allclose(found, expected, rtol=20 * tolerance, atol=20 * tolerance * np.abs(expected).max())
-    part = Weight.at(generator, domain, X, log_scale=1.0).rows(torch.tensor([4, 1]))
+    part = WeightTensors.at(generator, domain, X, log_scale=1.0).rows(torch.tensor([4, 1]))
     assert np.allclose(part.divergence.numpy(), (scale[:, None] * value.divergence)[[4, 1]] / np.e)
 
 
@@ -50,7 +50,9 @@ def test_a_potential_of_ones_own_reaches_torch():
     """−Σ log x, differentiated automatically, is the log barrier of the orthant."""
     X = interior(zf.Orthant(3), 6)
     own = zf.Barrier(potential=zf.ConvexFunction(lambda x: -x.log().sum(), vanishing=True), det_power=0.5, scale="raw")
-    found, expected = (Weight.at(generator, zf.Orthant(3), X) for generator in (own, zf.Barrier.log(scale="raw")))
+    found, expected = (
+        WeightTensors.at(generator, zf.Orthant(3), X) for generator in (own, zf.Barrier.log(scale="raw"))
+    )
     v = torch.ones(6, 3, dtype=torch.float64)
     assert torch.allclose(found.apply(v), expected.apply(v))
     assert torch.allclose(found.divergence, expected.divergence)
@@ -73,7 +75,11 @@ def test_the_rule_of_a_gaussian_is_that_of_the_engine(name, generator):
     model = PairwiseModel([f"x{j}" for j in range(d)])
     theta = np.concatenate([K[model.rows, model.cols], eta])
     expected = Rows(model, generator, domain, Block(X)).scores(theta, 0.0)
-    found = gsm_rule(score_of(quadratic(K, eta)), torch.as_tensor(X), Weight.at(generator, domain, X)).detach().numpy()
+    found = (
+        gsm_rule(score_of(quadratic(K, eta)), torch.as_tensor(X), WeightTensors.at(generator, domain, X))
+        .detach()
+        .numpy()
+    )
     assert np.allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
 
 
@@ -85,7 +91,7 @@ def test_the_closed_form_is_the_stationary_point_of_the_torch_loss(domain):
     est = zf.TruncatedGaussian(domain, generator).fit(X)
     K = torch.tensor(est.precision_, requires_grad=True)
     eta = torch.tensor(est.precision_ @ est.mean_, requires_grad=True)
-    weight = Weight.at(generator, domain, X)
+    weight = WeightTensors.at(generator, domain, X)
     energy = lambda x: 0.5 * torch.einsum("nj,jk,nk->n", x, K, x) - x @ eta  # noqa: E731
     gsm_rule(score_of(energy), torch.as_tensor(X), weight).mean().backward()
     gradient = np.concatenate([(K.grad + K.grad.T).numpy().ravel(), eta.grad.numpy()])
@@ -99,7 +105,7 @@ def test_gradients_with_respect_to_the_network_are_right():
     torch.manual_seed(0)
     domain, generator = zf.SolidSimplex(2), zf.Barrier(1.0, scale="raw")
     X = torch.as_tensor(interior(domain, 7))
-    weight = Weight.at(generator, domain, X)
+    weight = WeightTensors.at(generator, domain, X)
     network = Perceptron(2, hidden=(5,)).double()
 
     def exact():
@@ -132,7 +138,7 @@ def test_probes_are_unbiased(kind):
     torch.manual_seed(1)
     domain = zf.SolidSimplex(3)
     X = torch.as_tensor(interior(domain, 1)).expand(40_000, -1)
-    weight = Weight.at(zf.Barrier(1.0, 0.0, scale="raw"), domain, X)
+    weight = WeightTensors.at(zf.Barrier(1.0, 0.0, scale="raw"), domain, X)
     score = score_of(Perceptron(3, hidden=(8,)).double())
     exact = gsm_rule(score, X[:1], weight.rows(torch.tensor([0]))).item()
     draws = hutchinson_rule(score, X, weight, kind=kind, generator=torch.Generator().manual_seed(0)).detach()
@@ -147,7 +153,7 @@ def test_with_the_identity_probes_give_sliced_score_matching_with_variance_reduc
     torch.manual_seed(2)
     network = Perceptron(4, 4, hidden=(16,)).double()
     X = torch.randn(50, 4, dtype=torch.float64)
-    weight = Weight.at(zf.Identity(), zf.RealSpace(4), X)
+    weight = WeightTensors.at(zf.Identity(), zf.RealSpace(4), X)
     ours = hutchinson_rule(network, X, weight, generator=torch.Generator().manual_seed(5)).detach()
     v = probe(X, "rademacher", torch.Generator().manual_seed(5))
     Y = X.clone().requires_grad_(True)
@@ -160,7 +166,7 @@ def test_with_the_identity_probes_give_sliced_score_matching_with_variance_reduc
 def test_a_score_network_and_its_energy_agree():
     K = np.array([[2.0, 0.5], [0.5, 1.0]])
     X = torch.as_tensor(interior(zf.Orthant(2), 9))
-    weight = Weight.at(zf.Barrier(1.0, scale="raw"), zf.Orthant(2), X)
+    weight = WeightTensors.at(zf.Barrier(1.0, scale="raw"), zf.Orthant(2), X)
     by_energy = gsm_rule(score_of(quadratic(K, np.zeros(2))), X, weight)
     by_score = gsm_rule(lambda x: -x @ torch.as_tensor(K), X, weight)
     assert torch.allclose(by_energy, by_score)
@@ -170,7 +176,7 @@ def test_a_score_network_and_its_energy_agree():
 
 def test_refusals():
     X = torch.ones(3, 2)
-    weight = Weight.at(zf.Identity(), zf.RealSpace(2), X)
+    weight = WeightTensors.at(zf.Identity(), zf.RealSpace(2), X)
     with pytest.raises(SpecificationError, match="at least 1"):
         hutchinson_rule(lambda x: x, X, weight, probes=0)
     with pytest.raises(SpecificationError, match="rademacher"):

@@ -156,7 +156,7 @@ def test_a_gaussian_in_the_gaps_is_refused():
 
 @pytest.mark.parametrize("scale", [1.0, 50.0])
 def test_radii_in_a_ball(scale):
-    """A centred isotropic Gaussian in a ball that cuts most of it off, or hardly any."""
+    """A centered isotropic Gaussian in a ball that cuts most of it off, or hardly any."""
     ball = zf.Ball(0.8, d=3)
     X = sample_gaussian(ball, np.zeros(3), scale * np.eye(3), 20_000, 3)
     cut = stats.chi(3, scale=scale**-0.5)

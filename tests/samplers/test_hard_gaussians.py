@@ -42,8 +42,8 @@ def mean_on_the_orthant(d, rho, level):
     grid = np.linspace(-12, 12, 200_001)
     top = log_weight(grid).max()
     weight = np.exp(log_weight(grid) - top)
-    centre = (level + np.sqrt(rho) * grid) / sd
-    inner = sd * (centre + np.exp(stats.norm.logpdf(centre) - stats.norm.logcdf(centre)))
+    center = (level + np.sqrt(rho) * grid) / sd
+    inner = sd * (center + np.exp(stats.norm.logpdf(center) - stats.norm.logcdf(center)))
     return float((weight * inner).sum() / weight.sum())
 
 
@@ -96,8 +96,8 @@ def moments_on(domain, mean, K, low, high, size=1500):
     log_density = -0.5 * np.einsum("ni,ij,nj->n", offset, K, offset)
     weight = np.where(domain.contains(P), np.exp(log_density - log_density.max()), 0.0)
     weight /= weight.sum()
-    centre = weight @ P
-    return centre, (P - centre).T @ ((P - centre) * weight[:, None])
+    center = weight @ P
+    return center, (P - center).T @ ((P - center) * weight[:, None])
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def moments_on(domain, mean, K, low, high, size=1500):
 )
 def test_any_curvature(domain, mean, K, high):
     X = draws_of(domain, mean, K, n=8000)
-    centre, covariance = moments_on(domain, np.asarray(mean), K, [0, 0], high)
-    assert np.all(np.abs(X.mean(axis=0) - centre) < 5 * np.sqrt(np.diagonal(covariance) / 8000))
+    center, covariance = moments_on(domain, np.asarray(mean), K, [0, 0], high)
+    assert np.all(np.abs(X.mean(axis=0) - center) < 5 * np.sqrt(np.diagonal(covariance) / 8000))
     assert np.allclose(np.cov(X.T), covariance, rtol=0.05, atol=0.05 * np.sqrt(np.linalg.det(covariance)))
 
 

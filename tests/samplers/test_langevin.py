@@ -11,7 +11,7 @@ from scipy import special, stats
 import zfree as zf
 from zfree.errors import SpecificationError
 from zfree.samplers import effective_size, sample_gaussian, sample_langevin
-from zfree.samplers.langevin import TARGET, _Proposal, _Target
+from zfree.samplers.langevin import TARGET, _Diffusion, _Proposal
 
 MEAN, K = np.array([0.3, 0.5]), np.array([[3.0, 1.0], [1.0, 2.0]])
 ALPHA = np.array([1.5, 3.0, 0.8])
@@ -120,7 +120,7 @@ def test_densities_that_are_infinite_on_a_facet(domain, generator):
 
 
 def proposal(name, X, h, generator=None):
-    state = _Target(density(name), DOMAINS[name], generator).begin(X, len(X), np.random.default_rng(0))
+    state = _Diffusion(density(name), DOMAINS[name], generator).begin(X, len(X), np.random.default_rng(0))
     return state, _Proposal(state, h)
 
 
@@ -159,8 +159,8 @@ def test_the_proposal_is_the_euler_step(name):
 def test_the_drift_is_at_most_one_standard_deviation():
     X = np.array([[500.0, 800.0], [0.3, 0.5]])
     _, step = proposal("orthant", X, 0.5, zf.Barrier(1.0, 0.0, scale="raw"))
-    centre = X + 0.25  # ∇·D = (1, 1)
-    lengths = np.linalg.norm((step._mean - centre) / np.sqrt(0.5 * X), axis=1)
+    center = X + 0.25  # ∇·D = (1, 1)
+    lengths = np.linalg.norm((step._mean - center) / np.sqrt(0.5 * X), axis=1)
     assert lengths[0] == pytest.approx(1.0)
     assert lengths[1] == pytest.approx(0.0, abs=1e-12)  # the mean of the Gaussian
 

@@ -12,7 +12,7 @@ from zfree.models import DirichletModel, ExponentialModel, GammaModel, LogNormal
 from zfree.samplers import Draws, sample_model
 
 GAUSSIAN = PairwiseModel(["x1", "x2"], center=np.array([0.3, -0.2]))
-THETA = np.array([3.0, 1.0, 2.0, 0.5, 0.4])  # K11, K12, K22, η relative to the centre
+THETA = np.array([3.0, 1.0, 2.0, 0.5, 0.4])  # K11, K12, K22, η relative to the center
 
 
 def test_textbook_families_are_exact():
@@ -42,16 +42,16 @@ def test_tiny_shapes_stay_inside():
 
 def test_logarithms_of_normals():
     """The log-normal, and the power interaction a = b = 0, whose η is one less because it has no base measure."""
-    centre = np.array([0.5, -1.0])
+    center = np.array([0.5, -1.0])
     for model, slope in (
-        (LogNormalModel(["a", "b"], center=centre), THETA[3:]),
-        (PairwiseModel(["a", "b"], a=0.0, b=0.0, center=centre), THETA[3:] - 1.0),
+        (LogNormalModel(["a", "b"], center=center), THETA[3:]),
+        (PairwiseModel(["a", "b"], a=0.0, b=0.0, center=center), THETA[3:] - 1.0),
     ):
         found = sample_model(model, zf.Orthant(2), np.r_[THETA[:3], slope], 20_000, random_state=0)
         K = np.array([[3.0, 1.0], [1.0, 2.0]])
         logs, covariance = np.log(found.draws), np.linalg.inv(K)
         assert found.exact
-        assert np.allclose(logs.mean(axis=0), centre + covariance @ THETA[3:], atol=0.02)
+        assert np.allclose(logs.mean(axis=0), center + covariance @ THETA[3:], atol=0.02)
         assert np.allclose(np.cov(logs.T), covariance, atol=0.02)
 
 

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zfree.arrays import Array, block_rows
+from zfree.arrays import Array
 
 if TYPE_CHECKING:
     from zfree.data.source import Block
+
+
+ROWS = 4096
+"""Rows at a time: a pass that keeps nothing per row stays in the cache."""
+ABREAST = 16
+"""Rows that are laid side by side for one product."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,24 +46,25 @@ class Statistics:
     def of(cls, blocks: Callable[[int], Iterator[Block]]) -> Statistics:
         """From the blocks of a source."""
         n, total, first, second = 0, 0.0, None, None
-        shift = lowest = highest = np.zeros(0)
-        for block in blocks(4096):
+        shift = lowest = highest = spare = np.zeros(0)
+        for block in blocks(ROWS):
             X = np.ascontiguousarray(block.X)  # sums of a strided array may round otherwise
             low, high = X.min(axis=0), X.max(axis=0)
             if first is None or second is None:
-                shift = X[0]  # any row keeps the digits of a column far from zero
-                lowest, highest, first, second = low, high, np.zeros(len(shift)), np.zeros(len(shift))
+                spare, shift = np.empty_like(X), np.empty_like(X)  # what is written here is read at once
+                shift[:] = X[0]  # any row keeps the digits of a column far from zero
+                lowest, highest, first, second = low, high, np.zeros(X.shape[1]), np.zeros(X.shape[1])
             else:
                 lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
-            moved, w = X - shift, block.weights
+            moved = np.subtract(X, shift[: len(X)], out=spare[: len(X)])
             n, total = n + len(X), total + block.total
-            first += w @ moved
+            first += column_sums(moved, block.weight)
             moved *= moved
-            second += w @ moved
+            second += column_sums(moved, block.weight)
         if first is None or second is None:
             raise ValueError("a source without rows")  # refused before
         mean = first / total
-        return cls(n, total, shift + mean, np.maximum(second / total - mean * mean, 0.0), lowest, highest)
+        return cls(n, total, shift[0] + mean, np.maximum(second / total - mean * mean, 0.0), lowest, highest)
 
     @cached_property
     def spread(self) -> Array:
@@ -66,6 +73,11 @@ class Statistics:
         return np.where(deviation > 1e-12 * size, deviation, np.where(size > 0, size, 1.0))
 
 
-def rows_of_a_pass(n_columns: int) -> int:
-    """Rows at a time, of a pass that keeps nothing per row: what the cache of a core holds."""
-    return block_rows(n_columns)
+def column_sums(values: Array, weight: Array | None) -> Array:
+    """Σ_i w_i v_ij. BLAS is slow on narrow matrices, so rows are laid side by side; with weights of one the bits are those without."""
+    values = values if weight is None else weight[:, None] * values
+    n, m = values.shape
+    rest = n % ABREAST
+    wide = values[: n - rest].reshape(n // ABREAST, ABREAST * m)
+    total: Array = (np.ones(len(wide)) @ wide).reshape(ABREAST, m).sum(axis=0)
+    return total + values[n - rest :].sum(axis=0) if rest else total

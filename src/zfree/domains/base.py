@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,7 +85,7 @@ class Domain(ABC):
     slacks_are_linear: bool = False
     """Whether the slacks are linear in x, so that their means over the rows are those at the mean of the rows."""
 
-    @property
+    @cached_property
     def has_boundary(self) -> bool:
         """False only for the whole of ℝᵈ."""
         return True
@@ -128,7 +129,7 @@ class Domain(ABC):
         """The slacks s_k(x) > 0 (N, m) that a barrier acts on, as the domain is written: the margins, unless it says otherwise."""
         return self.margins(X)
 
-    @property
+    @cached_property
     def n_slacks(self) -> int:
         """m, how many slacks there are."""
         return int(self.slacks(self.interior_point()[None]).shape[1])
@@ -221,7 +222,7 @@ class Domain(ABC):
         """Which columns (d,) change along some direction that no facet limits."""
         return np.zeros(self.dimension, dtype=bool)
 
-    @property
+    @cached_property
     def is_convex(self) -> bool:
         """Whether the segment between any two points of the domain stays inside."""
         return True
@@ -231,12 +232,12 @@ class Domain(ABC):
         """The convex hull: the domain itself, if it is convex."""
         return self
 
-    @property
+    @cached_property
     def chart(self) -> Chart | None:
         """Full-dimensional coordinates, for a domain that is flat inside ℝᵈ."""
         return None
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...] | None:
         """Column names the domain was written in, if any."""
         return None
@@ -259,17 +260,17 @@ class Domain(ABC):
 
     def holds_all(self, X: Array) -> bool:
         """Whether every row is strictly inside: the quick question that :meth:`explain` asks first."""
-        return bool(self.margins(X).min(initial=np.inf) > 0)
+        chunks = row_chunks(X.shape[0], 2 * self.dimension)
+        return all(self.margins(X[rows]).min(initial=np.inf) > 0 for rows in chunks)
 
     def explain(self, X: Array, columns: Sequence[str] | None = None) -> Violations:
         """The rows that are not strictly inside, with the constraint they break and by how much."""
         X = self.points(X)
+        if self.holds_all(X):
+            return Violations(np.zeros(0, dtype=np.intp), (), np.zeros(0), len(X))
         found: list[tuple[Index, Index, Array]] = []
-        scales: Array | None = None
+        scales = self.margin_scales(X)
         for rows in row_chunks(X.shape[0], 2 * self.dimension):
-            if self.holds_all(X[rows]):
-                continue
-            scales = self.margin_scales(X) if scales is None else scales
             margins = self.margins(X[rows])
             bad = np.flatnonzero(~np.all(margins > 0, axis=1))
             relative = margins[bad] / np.where(scales > 0, scales, 1.0)
@@ -277,8 +278,6 @@ class Domain(ABC):
             smallest = relative[np.arange(bad.size), worst]
             amount = np.where(smallest >= -BOUNDARY_TOLERANCE, 0.0, -margins[bad, worst])
             found.append((bad + rows.start, worst, amount))
-        if not found:
-            return Violations(np.array([], dtype=np.intp), (), np.array([]), X.shape[0])
         names = self.constraint_names(columns)
         which = np.concatenate([f[1] for f in found])
         return Violations(
@@ -290,12 +289,17 @@ class Domain(ABC):
 
     def points(self, X: Array) -> Array:
         """`X` as a float array with one column per dimension, or an error."""
-        X = real_array(X, "points")
+        if type(X) is not np.ndarray or X.dtype != np.float64:
+            X = real_array(X, "points")
         if X.ndim != 2 or X.shape[1] != self.dimension:
             raise SpecificationError(
                 f"{self!r} expects an array of shape (rows, {self.dimension}), got shape {X.shape}."
             )
         return X
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the chart, whose matrix is larger than the domain and made anew where it is asked for."""
+        return {name: value for name, value in self.__dict__.items() if name != "chart"}
 
     def _labels(self, columns: Sequence[str] | None) -> list[str]:
         if columns is None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zfree.arrays import Array, row_sums
+from zfree.arrays import Array
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
@@ -99,13 +101,17 @@ class Box(Polyhedral):
     def __hash__(self) -> int:
         return hash((self._open, self._lower.tobytes(), self._upper.tobytes()))
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         return int(self.lower.size)
 
-    @property
+    @cached_property
     def is_bounded(self) -> bool:
         return bool(self._has_lower.all() and self._has_upper.all())
+
+    @cached_property
+    def has_boundary(self) -> bool:
+        return bool(self._has_lower.any() or self._has_upper.any())
 
     @property
     def inequalities(self) -> tuple[Array, Array]:
@@ -116,6 +122,9 @@ class Box(Polyhedral):
     def slacks(self, X: Array) -> Array:
         below = X[:, self._has_lower] - self.lower[self._has_lower]
         return np.concatenate([below, self.upper[self._has_upper] - X[:, self._has_upper]], axis=1)
+
+    def holds_all(self, X: Array) -> bool:
+        return bool(np.all(self.lower < X) and np.all(X < self.upper))
 
     def interior_point(self) -> Array:
         both = self._has_lower & self._has_upper
@@ -139,7 +148,7 @@ class Box(Polyhedral):
                 change[:, has] += sign * ratio / inverse
         free = ~(lower | upper)
         curvature[:, free] = 1.0 if units is None else units.spread[free] ** -2.0
-        return BarrierHessian(Diagonal(1.0 / curvature), change / curvature, lambda: row_sums(np.log(curvature)))
+        return BarrierHessian(Diagonal(1.0 / curvature), change / curvature, lambda: np.log(curvature).sum(axis=1))
 
     def clip(self, X: Array, epsilon: float) -> Array:
         room = np.minimum(epsilon, 0.5 * (self.upper - self.lower))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -43,13 +45,13 @@ class HalfSpace(Polyhedral):
     def __hash__(self) -> int:
         return hash((self.a.tobytes(), self.b))
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         return int(self.a.size)
 
-    @property
-    def is_bounded(self) -> bool:
-        return False
+    is_bounded = False
+    has_boundary = True
+    n_slacks = 1
 
     @property
     def inequalities(self) -> tuple[Array, Array]:

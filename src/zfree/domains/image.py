@@ -6,6 +6,8 @@ Slacks are those of the original at y. With H the Hessian of the potential in y,
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from zfree.arrays import Array
@@ -51,19 +53,19 @@ class AffineImage(Domain):
         """x of every y."""
         return Y @ self._forward.T + self._shift
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         return self._domain.dimension
 
-    @property
+    @cached_property
     def is_bounded(self) -> bool:
         return self._domain.is_bounded
 
-    @property
+    @cached_property
     def has_boundary(self) -> bool:
         return self._domain.has_boundary
 
-    @property
+    @cached_property
     def is_convex(self) -> bool:
         return self._domain.is_convex
 

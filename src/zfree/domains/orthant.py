@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from zfree.arrays import Array, row_sums
+from zfree.arrays import Array
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
@@ -27,13 +28,17 @@ class Orthant(Polyhedral):
     def __repr__(self) -> str:
         return f"Orthant({self.d})"
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         return self.d
 
-    @property
-    def is_bounded(self) -> bool:
-        return False
+    is_bounded = False
+
+    has_boundary = True
+
+    @cached_property
+    def n_slacks(self) -> int:
+        return self.d
 
     @property
     def inequalities(self) -> tuple[Array, Array]:
@@ -42,12 +47,15 @@ class Orthant(Polyhedral):
     def slacks(self, X: Array) -> Array:
         return X
 
+    def holds_all(self, X: Array) -> bool:
+        return bool(X.min(initial=np.inf) > 0)
+
     def interior_point(self) -> Array:
         return np.ones(self.d)
 
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         inverse, log_curvature, ratio = potential.terms_in(X, None if units is None else units.slacks)
-        return BarrierHessian(Diagonal(inverse), ratio, lambda: row_sums(log_curvature()))
+        return BarrierHessian(Diagonal(inverse), ratio, lambda: log_curvature() @ np.ones(self.d))
 
     def clip(self, X: Array, epsilon: float) -> Array:
         return np.maximum(X, epsilon)

@@ -27,11 +27,11 @@ class Polyhedral(Domain):
     def inequalities(self) -> tuple[Array, Array]:
         """A (m, d) and b (m,) with Ω = {A x < b}."""
 
-    @property
+    @cached_property
     def has_boundary(self) -> bool:
         return self.inequalities[1].size > 0
 
-    @property
+    @cached_property
     def n_slacks(self) -> int:
         return int(self.inequalities[1].size)
 
@@ -58,8 +58,8 @@ class Polyhedral(Domain):
             return np.full(X.shape[0], np.inf), np.zeros_like(X)
         norms = np.linalg.norm(A if spread is None else A * spread, axis=1)
         distances = self.slacks(X) / norms
-        nearest = np.argmin(distances, axis=1)
-        return distances[np.arange(X.shape[0]), nearest], -(A / norms[:, None])[nearest]
+        nearest = distances.argmin(axis=1)
+        return distances[np.arange(X.shape[0]), nearest], np.take(-A / norms[:, None], nearest, axis=0)
 
     def sections(self, X: Array) -> Sections:
         A, _ = self.inequalities
@@ -92,7 +92,7 @@ class Polyhedral(Domain):
         norms = np.linalg.norm(scaled, axis=1, keepdims=True)
         return np.asarray(np.linalg.svd(scaled / norms)[2][self.dimension - free :]) if A.size else np.eye(free)
 
-    @property
+    @cached_property
     def unlimited(self) -> Mask:
         return np.asarray(np.abs(self.free_directions(np.ones(self.dimension))).max(axis=0, initial=0.0) > 1e-9)
 

@@ -91,11 +91,11 @@ class Polytope(Polyhedral):
     def __hash__(self) -> int:
         return hash((self.A.tobytes(), self.b.tobytes()))
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         return int(self.A.shape[1])
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...] | None:
         return self._columns
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -13,7 +14,7 @@ from zfree.domains.parts import BoundaryParts
 from zfree.domains.units import Units
 from zfree.domains.validation import check_affine
 from zfree.errors import InvalidDomainError, SpecificationError
-from zfree.fields import Block
+from zfree.fields import BlockDiagonal
 from zfree.potentials import SlackPotential
 
 
@@ -39,19 +40,19 @@ class Product(Domain):
     def _columns_of(self, X: Array) -> list[tuple[Domain, Array]]:
         return [(f, X[:, part]) for f, part in zip(self.factors, self._slices, strict=True)]
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         return sum(f.dimension for f in self.factors)
 
-    @property
+    @cached_property
     def is_bounded(self) -> bool:
         return all(f.is_bounded for f in self.factors)
 
-    @property
+    @cached_property
     def has_boundary(self) -> bool:
         return any(f.has_boundary for f in self.factors)
 
-    @property
+    @cached_property
     def is_convex(self) -> bool:
         return all(f.is_convex for f in self.factors)
 
@@ -59,7 +60,7 @@ class Product(Domain):
     def hull(self) -> Domain:
         return self if self.is_convex else Product([f.hull for f in self.factors])
 
-    @property
+    @cached_property
     def chart(self) -> Chart | None:
         charts = [f.chart for f in self.factors]
         if not any(charts):
@@ -120,7 +121,7 @@ class Product(Domain):
         ]
         return Sections(np.min([p.below for p in pieces], axis=0), np.min([p.above for p in pieces], axis=0))
 
-    @property
+    @cached_property
     def n_slacks(self) -> int:
         return sum(f.n_slacks for f in self.factors)
 
@@ -131,11 +132,11 @@ class Product(Domain):
         pieces = np.split(means, self._slack_cuts)
         return np.concatenate([f.slack_units(own) for f, own in zip(self.factors, pieces, strict=True)])
 
-    @property
+    @cached_property
     def _slack_cuts(self) -> Index:
         return np.cumsum([f.n_slacks for f in self.factors])[:-1]
 
-    @property
+    @cached_property
     def unlimited(self) -> Mask:
         return np.concatenate([f.unlimited for f in self.factors])
 
@@ -152,7 +153,7 @@ class Product(Domain):
         pieces = [f.barrier(potential, x, u) for (f, x), u in zip(self._columns_of(X), own, strict=True)]
         sizes = tuple(f.dimension for f in self.factors)
         return BarrierHessian(
-            Block(tuple(p.inverse for p in pieces), sizes),
+            BlockDiagonal(tuple(p.inverse for p in pieces), sizes),
             np.concatenate([p.grad_logdet for p in pieces], axis=1),
             lambda: np.sum([p.logdet() for p in pieces], axis=0),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -32,13 +33,14 @@ class RealSpace(Polyhedral):
     def __repr__(self) -> str:
         return f"RealSpace({self.d})"
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         return self.d
 
-    @property
-    def is_bounded(self) -> bool:
-        return False
+    is_bounded = False
+
+    has_boundary = False
+    n_slacks = 0
 
     @property
     def inequalities(self) -> tuple[Array, Array]:

@@ -62,9 +62,7 @@ class Shells(Spherical):
     def __repr__(self) -> str:
         return f"Shells(radii={self.radii.tolist()}{self._where()})"
 
-    @property
-    def is_convex(self) -> bool:
-        return False
+    is_convex = False
 
     @property
     def hull(self) -> Ball:

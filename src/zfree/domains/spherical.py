@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -48,13 +50,11 @@ class Spherical(Domain):
     def __hash__(self) -> int:
         return hash(repr(self))
 
-    @property
+    @cached_property
     def dimension(self) -> int:
         return int(self.center.size)
 
-    @property
-    def is_bounded(self) -> bool:
-        return True
+    is_bounded = True
 
     def _similar(self, B: Array, c: Array) -> tuple[float | None, Array]:
         """Factor of all lengths, None where the map does not keep spheres spheres, and the new centre."""

@@ -21,11 +21,13 @@ import numpy as np
 
 from zfree.arrays import Array, Index
 from zfree.data import Source, Table
+from zfree.data.statistics import column_sums
 from zfree.errors import SpecificationError
-from zfree.threads import one_blas_thread
+from zfree.threads import in_one_blas_thread
 
 if TYPE_CHECKING:
     from zfree.domains.base import Domain
+
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +80,15 @@ class Units:
         return cls.of_source(domain, Table(X, weight))
 
     @classmethod
+    @in_one_blas_thread
     def of_source(cls, domain: Domain, source: Source) -> Units:
         """Measure rows wherever they come from."""
-        with one_blas_thread():  # the same bits whatever other threads do
-            found = source.statistics
-            if domain.slacks_are_linear:
-                slacks = domain.slacks(found.mean[None])[0]
-            else:
-                slacks = source.reduce(lambda b: b.weights @ domain.slacks(b.X), 2 * len(found.mean)) / found.total
+        found = source.statistics
+        if domain.slacks_are_linear:
+            slacks = domain.slacks(found.mean[None])[0]
+        else:
+            total = source.reduce(lambda b: column_sums(domain.slacks(b.X), b.weight), 2 * len(found.mean))
+            slacks = total / found.total
         means, spread = domain.slack_units(slacks), found.spread
         if not means.min(initial=np.inf) > 0:
             k = int(np.argmin(means))
@@ -98,3 +101,4 @@ class Units:
     def columns(self, kept: Index | slice) -> Units:
         """The units of some of the columns, for weights that know nothing of slacks."""
         return Units(np.zeros(0), self.spread[kept])
+

@@ -1,15 +1,15 @@
 """The paper's tables and figures as commands: ``zfree reproduce NAME``."""
 
 from zfree.experiments.base import Experiment
+from zfree.experiments.candidate_ranking import RankingOfCandidates
 from zfree.experiments.dirichlet import DirichletSimplex
 from zfree.experiments.exponent import Exponent
 from zfree.experiments.exponential import ExponentialRate
+from zfree.experiments.flow_limit import FlowLimit
 from zfree.experiments.folder import check_folder
 from zfree.experiments.gaussian_orthant import GaussianOrthant
 from zfree.experiments.gaussian_simplex import GaussianSimplex
-from zfree.experiments.limit import Limit
 from zfree.experiments.nonconvex import NonConvex
-from zfree.experiments.ranking import RankingOfCandidates
 from zfree.experiments.recover_mle import RecoverMLE
 from zfree.experiments.report import Finding, Number, Report
 from zfree.experiments.robustness_dirichlet import RobustnessDirichlet
@@ -33,7 +33,7 @@ EXPERIMENTS: dict[str, type[Experiment]] = {
         Exponent,
         NonConvex,
         RankingOfCandidates,
-        Limit,
+        FlowLimit,
         RecoverMLE,
         VaeMnist,
         VaeCeleba,

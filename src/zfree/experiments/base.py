@@ -6,7 +6,8 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import Field, asdict, dataclass, fields, replace
+from dataclasses import Field, asdict, dataclass, fields, is_dataclass, replace
+from inspect import get_annotations
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -48,6 +49,16 @@ class Experiment(ABC):
     """Takes hours: run when it is named, not with all the others."""
     stated: ClassVar[tuple[str, ...]] = ()
     """Settings that the paper states: with others its numbers are of another experiment, and are left out."""
+
+    def __init_subclass__(cls, **defaults: Any) -> None:
+        """Other defaults for settings of the parent, given where it is named; their kind and their place stay the parent's."""
+        super().__init_subclass__()
+        known = {f.name: f for parent in cls.__mro__[1:] if is_dataclass(parent) for f in fields(parent)}
+        if unknown := defaults.keys() - known.keys():
+            raise TypeError(f"{cls.__name__} inherits no setting {', '.join(sorted(unknown))}.")
+        cls.__annotations__ = {name: known[name].type for name in defaults} | get_annotations(cls)
+        for name, value in defaults.items():
+            setattr(cls, name, value)
 
     @abstractmethod
     def plan(self) -> list[Key]:

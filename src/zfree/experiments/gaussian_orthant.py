@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from zfree.domains import Orthant
-from zfree.experiments.gaussian import GaussianComparison
+from zfree.experiments.gaussian_comparison import GaussianComparison
 from zfree.experiments.paper import ORTHANT
 from zfree.experiments.truths import ORTHANT as TRUTHS
 

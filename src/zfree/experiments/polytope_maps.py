@@ -22,11 +22,11 @@ STEPS = 100
 """Newton steps at most."""
 
 
-Equations = Callable[[Array], tuple[Array, Callable[[], Array]] | None]
+NewtonEquations = Callable[[Array], tuple[Array, Callable[[], Array]] | None]
 """Gaps at z and, when asked for, their Jacobian; None where φ is not convex."""
 
 
-def gauss_newton(z: Array, equations: Equations, unseen: float = 1e-13) -> tuple[Array, Array]:
+def gauss_newton(z: Array, equations: NewtonEquations, unseen: float = 1e-13) -> tuple[Array, Array]:
     """Least squares by Gauss–Newton steps, shortened as needed, until little is gained any more; z and the gaps that are left.
 
     Directions that the equations do not see, by singular values relative to the largest, are left alone.

@@ -12,7 +12,7 @@ import numpy as np
 from zfree.domains import Domain
 from zfree.experiments.robustness import Robustness
 from zfree.experiments.settings import GaussianSetting, as_precision, as_range, gaussian_memory
-from zfree.experiments.truths import Coupled, GaussianRecipe, chosen
+from zfree.experiments.truths import CoupledPrecision, GaussianRecipe, chosen
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class GaussianRobustness(Robustness):
     def recipe(self) -> GaussianRecipe:
         """How a truth is drawn."""
         recipe, plain = chosen(self.recipes, self.truth), self.recipes["plain"].precision
-        assert isinstance(plain, Coupled)
+        assert isinstance(plain, CoupledPrecision)
         if self.scales is not None or self.coupling is not None:
             ends = (plain.low, plain.high) if self.scales is None else as_range(self.scales, "scales", positive=True)
             coupling = plain.coupling if self.coupling is None else self.coupling
-            recipe = replace(recipe, precision=Coupled(*ends, coupling))
+            recipe = replace(recipe, precision=CoupledPrecision(*ends, coupling))
         if self.means is not None:
             low, high = as_range(self.means, "means")
             recipe = replace(recipe, low=low, high=high)

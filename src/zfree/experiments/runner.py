@@ -19,8 +19,8 @@ from pathlib import Path
 
 from zfree.errors import DamagedFileWarning, DataError, MissingDependencyError, collected_warnings, warn
 from zfree.experiments.base import Experiment, Progress
+from zfree.experiments.feasibility import check_feasible
 from zfree.experiments.folder import CONFIG, check_folder, clear, held
-from zfree.experiments.limits import check_limits
 from zfree.experiments.records import Key, Record, damaged_file, read_trials, set_aside, to_line
 from zfree.experiments.report import Report
 from zfree.files import write_whole
@@ -57,7 +57,7 @@ def run(
     notice : callable
         Called with a sentence if lines of ``trials.jsonl`` were damaged; a warning by default.
     """
-    check_limits(experiment, jobs)
+    check_feasible(experiment, jobs)
     experiment.check()
     if figures:
         check_matplotlib()

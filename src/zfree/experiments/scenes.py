@@ -112,13 +112,13 @@ class _Canvas:
     """Images (N, 3, side, side) that layers are painted on; x goes to the right and y up, both from −1 to 1."""
 
     def __init__(self, n: int, side: int) -> None:
-        centres = (2.0 * np.arange(side) + 1.0) / side - 1.0
-        self.x, self.y = centres[None, None, None, :], -centres[None, None, :, None]
+        centers = (2.0 * np.arange(side) + 1.0) / side - 1.0
+        self.x, self.y = centers[None, None, None, :], -centers[None, None, :, None]
         self.pixel = 2.0 / side
         self.image = np.zeros((n, 3, side, side))
 
     def cover(self, distance: Array) -> Array:
-        """Share of a pixel inside a shape, from the distance of its centre to the edge (negative inside)."""
+        """Share of a pixel inside a shape, from the distance of its center to the edge (negative inside)."""
         return np.clip(0.5 - distance / self.pixel, 0.0, 1.0)
 
     def paint(self, colour: Array, share: Array) -> None:
@@ -159,7 +159,7 @@ def _portrait(canvas: _Canvas, f: SceneFactors) -> None:
     turn, light = 0.5 * (f.turn - 0.5), 0.62 + 0.48 * f.day
 
     def ellipse(u0: Array | float, v0: Array | float, a: Array | float, b: Array | float) -> Array:
-        """Distance to the edge of an ellipse, whose centre and half-axes are in units of the head's own."""
+        """Distance to the edge of an ellipse, whose center and half-axes are in units of the head's own."""
         r = np.sqrt(((u - u0) / a) ** 2 + ((v - v0) / b) ** 2)
         return (r - 1.0) * np.minimum(a * wide, b * tall)
 

@@ -144,13 +144,13 @@ def _pool(setting: GaussianSetting) -> tuple[Array, Array, Array]:
     rng, d = np.random.default_rng(0), len(setting.mean)
     model = PairwiseModel([f"x{j + 1}" for j in range(d)])
     pool = setting.draw(POOL, rng)
-    centre = model.statistics(pool).mean(axis=0)  # of the pool: squares of what is left lose no digits
-    first, second, parts = np.zeros(len(centre)), np.zeros((len(centre), len(centre))), MOMENTS // POOL
+    center = model.statistics(pool).mean(axis=0)  # of the pool: squares of what is left lose no digits
+    first, second, parts = np.zeros(len(center)), np.zeros((len(center), len(center))), MOMENTS // POOL
     for _ in range(parts):
-        t = model.statistics(setting.draw(POOL, rng)) - centre
+        t = model.statistics(setting.draw(POOL, rng)) - center
         first += t.mean(axis=0) / parts
         second += t.T @ t / (POOL * parts)
-    return pool, centre + first, second - np.outer(first, first)
+    return pool, center + first, second - np.outer(first, first)
 
 
 @dataclass(frozen=True, eq=False)

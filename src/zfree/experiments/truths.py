@@ -20,7 +20,7 @@ Recipe = TypeVar("Recipe")
 
 
 @dataclass(frozen=True)
-class Diagonal:
+class DiagonalPrecision:
     """K = diag(k), k uniform in [low, high]; low = high is a multiple of the identity."""
 
     low: float
@@ -34,7 +34,7 @@ class Diagonal:
 
 
 @dataclass(frozen=True)
-class Gram:
+class GramPrecision:
     """K = scale (A Aᵀ + ridge I), A a d × d matrix of standard normals."""
 
     scale: float
@@ -50,7 +50,7 @@ class Gram:
 
 
 @dataclass(frozen=True)
-class Coupled:
+class CoupledPrecision:
     """K = s (I + coupling A), s uniform in [low, high] and A a random symmetric matrix of norm one."""
 
     low: float
@@ -75,7 +75,7 @@ class Coupled:
 class GaussianRecipe:
     """K by its own recipe, then a mean that is uniform in [low, high] in each column (low = high: the same everywhere)."""
 
-    precision: Diagonal | Gram | Coupled
+    precision: DiagonalPrecision | GramPrecision | CoupledPrecision
     low: float
     high: float
 
@@ -125,12 +125,12 @@ class Seeded:
 
 
 SOLID_SIMPLEX: Mapping[str, Seeded] = {
-    "adopted": Seeded(GaussianRecipe(Diagonal(100.0, 100.0), 0.0, 0.1), 7),
-    "plain": Seeded(GaussianRecipe(Diagonal(100.0, 100.0), 1 / 11, 1 / 11), 0),
+    "adopted": Seeded(GaussianRecipe(DiagonalPrecision(100.0, 100.0), 0.0, 0.1), 7),
+    "plain": Seeded(GaussianRecipe(DiagonalPrecision(100.0, 100.0), 1 / 11, 1 / 11), 0),
 }
 ORTHANT: Mapping[str, Seeded] = {
-    "adopted": Seeded(GaussianRecipe(Gram(5.0, 10.0), 0.1, 0.1), 2),
-    "plain": Seeded(GaussianRecipe(Diagonal(100.0, 100.0), 0.1, 0.1), 0),
+    "adopted": Seeded(GaussianRecipe(GramPrecision(5.0, 10.0), 0.1, 0.1), 2),
+    "plain": Seeded(GaussianRecipe(DiagonalPrecision(100.0, 100.0), 0.1, 0.1), 0),
 }
 DIRICHLET: Mapping[str, tuple[float, ...]] = dict.fromkeys(
     ("adopted", "plain"), (1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 3.0)
@@ -138,12 +138,12 @@ DIRICHLET: Mapping[str, tuple[float, ...]] = dict.fromkeys(
 """A permutation of 1, …, 10, which no other recipe beat. The last part is the one that the chart of the baselines drops; the order of the
 others matters to no estimator."""
 ROBUSTNESS_SOLID_SIMPLEX: Mapping[str, GaussianRecipe] = dict.fromkeys(
-    ("adopted", "plain"), GaussianRecipe(Coupled(100.0, 200.0, 0.5), 0.05, 0.2)
+    ("adopted", "plain"), GaussianRecipe(CoupledPrecision(100.0, 200.0, 0.5), 0.05, 0.2)
 )
 """K = 10 (A Aᵀ + 5 I) with means from 0 to 0.2 has medians as near to the paper's, but there h₁ wins every truth on μ; here φ₁ wins half."""
 ROBUSTNESS_ORTHANT: Mapping[str, GaussianRecipe] = {
-    "adopted": GaussianRecipe(Gram(5.0, 2.0), 0.0, 0.15),
-    "plain": GaussianRecipe(Coupled(30.0, 110.0, 0.5), 0.0, 0.2),
+    "adopted": GaussianRecipe(GramPrecision(5.0, 2.0), 0.0, 0.15),
+    "plain": GaussianRecipe(CoupledPrecision(30.0, 110.0, 0.5), 0.0, 0.2),
 }
 ROBUSTNESS_DIRICHLET: Mapping[str, DirichletRecipe] = {
     "adopted": DirichletRecipe("uniform", 0.3, 5.0),

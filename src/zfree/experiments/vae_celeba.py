@@ -22,7 +22,7 @@ class VaeCeleba(ImageAutoencoders):
     Parameters
     ----------
     crop : int
-        Of the square cut from the centre of each photograph.
+        Of the square cut from the center of each photograph.
     """
 
     crop: int = 140

@@ -25,7 +25,7 @@ BATCH = 100
 
 
 @dataclass(frozen=True)
-class ImageAutoencoders(Autoencoders):
+class ImageAutoencoders(Autoencoders, latent=32):
     """Distance of `images` samples from as many of the images, several times during the training of each D.
 
     On another number of threads numbers differ by rounding, and a training amplifies that.
@@ -45,7 +45,6 @@ class ImageAutoencoders(Autoencoders):
         Of torch.
     """
 
-    latent: int = 32
     width: int = 64
     batch_size: int = 128
     learning_rate: float = 1e-4

@@ -108,9 +108,11 @@ class VaeMnist(Autoencoders):
         return 4.0 * 6 * 256 * self.latent + 4.0 * self.images * self.latent
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
+        from zfree.neural.images import DEMONSTRATION
+
         found = self.by_name(records)
         source, method = (records[0][1][what] for what in ("source", "method"))
-        real = "scikit-learn" not in source
+        real = source != DEMONSTRATION
         printed = VAE_MNIST.get(self.latent, {}) if real and self.like_the_paper else {}
         title = f"Negative log-likelihood in nats, latent dimension {self.latent}, {self.iterations} iterations"
         numbers = []

@@ -29,7 +29,17 @@ FALL = 2.0
 
 
 @dataclass(frozen=True)
-class VaeScenes(ImageAutoencoders):
+class VaeScenes(
+    ImageAutoencoders,
+    diffusion=", ".join(PAPERS),
+    iterations=12_000,
+    images=2_000,
+    width=12,
+    batch_size=32,
+    learning_rate=1e-3,
+    side=32,
+    features="wavelets",
+):
     """Fréchet distance of `images` samples against as many rendered scenes, with a narrow network that one processor trains.
 
     Parameters
@@ -40,14 +50,6 @@ class VaeScenes(ImageAutoencoders):
         Iterations from one point of the curve to the next.
     """
 
-    diffusion: str = ", ".join(PAPERS)
-    iterations: int = 12_000
-    images: int = 2_000
-    width: int = 12
-    batch_size: int = 32
-    learning_rate: float = 1e-3
-    side: int = 32
-    features: str = "wavelets"
     scenes: int = 20_000
     every: int = 2_000
 

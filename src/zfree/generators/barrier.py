@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Barrier(ScaledGenerator):
         self._check_scale()
         if not is_number(self.det_power) or not -np.inf < self.det_power < np.inf:
             raise SpecificationError(f"det_power must be a finite number, got {shown(self.det_power)}.")
-        self._phi()
+        self._phi  # noqa: B018 - a power that is none is refused here
 
     def _take_potential(self) -> None:
         """A power is one object, however it is spelled; another potential has none."""
@@ -99,14 +100,16 @@ class Barrier(ScaledGenerator):
         """p = 0, the paper's φ₃ = −Σ log s."""
         return cls(0.0, det_power, scale=scale)
 
+    @cached_property
     def _phi(self) -> SlackPotential | ConvexFunction:
+        """φ, or the ψ that it is made of."""
         if self.potential is not None:
             return self.potential
         assert self.power is not None
         return Power(self.power)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
-        phi = self._phi()
+        phi = self._phi
         hessian = (
             _convex_hessian(phi, domain, X)
             if isinstance(phi, ConvexFunction)
@@ -115,7 +118,9 @@ class Barrier(ScaledGenerator):
         inverse, grad_logdet, logdet = hessian
         gamma = self.det_power
         log_weight = -gamma * logdet() if gamma else np.zeros(len(X))
-        return GeneratorValue(log_weight, inverse, -(1.0 + gamma) * inverse.apply(grad_logdet))
+        divergence = inverse.apply(grad_logdet)
+        divergence *= -(1.0 + gamma)
+        return GeneratorValue(log_weight, inverse, divergence)
 
     def _units_for(self, domain: Domain) -> Units | None:
         units = self._units()
@@ -127,7 +132,7 @@ class Barrier(ScaledGenerator):
         return units
 
     def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
-        phi = self._phi()
+        phi = self._phi
         apart = separable and domain.coordinate_facets() is not None  # a factor per column changes nothing
         if not self.is_raw or isinstance(phi, ConvexFunction) or apart or not domain.is_convex:
             return 1.0
@@ -135,12 +140,12 @@ class Barrier(ScaledGenerator):
         facets = phi.terms(units.slacks).log_curvature() + 2.0 * np.log(units.slacks)
         return ratio_of_sizes(np.concatenate([facets, 2.0 * np.log(units.spread[domain.unlimited])]))
 
-    @property
+    @cached_property
     def tempered(self) -> bool:
         return self.power is not None
 
     def decay(self, domain: Domain) -> Decay | None:
-        phi = self._phi()
+        phi = self._phi
         facets = [] if isinstance(phi, ConvexFunction) else domain.facet_exponents(phi.decay)
         if not facets:
             return None
@@ -151,7 +156,7 @@ class Barrier(ScaledGenerator):
         )
 
     def vanishing(self, domain: Domain) -> Vanishing:
-        phi = self._phi()
+        phi = self._phi
         if not domain.is_convex and not isinstance(phi, ConvexFunction):
             return Vanishing(False, "a barrier needs a convex domain")
         decays = phi.vanishing if isinstance(phi, ConvexFunction) else phi.decay * (1.0 + self.det_power) > 0

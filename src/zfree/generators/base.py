@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple, Self
-
-import numpy as np
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 from zfree.arrays import Array, Index
 from zfree.curvatures import Energy
 from zfree.domains import Domain, Units
-from zfree.fields import Dense, Field
+from zfree.fields import Carried, Field
 
 
 class GeneratorValue(NamedTuple):
@@ -70,6 +69,11 @@ class Generator(ABC):
     own_tests: bool = False
     """Whether the equations are those of test functions of the model's own, and not of its statistics."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what it remembers of itself."""
+        kind = type(self)
+        return {n: v for n, v in self.__dict__.items() if not isinstance(getattr(kind, n, None), cached_property)}
+
     @abstractmethod
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         """D and ∇·D at the rows of `X`, all strictly inside `domain`."""
@@ -82,7 +86,7 @@ class Generator(ABC):
     def decay(self, domain: Domain) -> Decay | None:
         """How fast D vanishes at the boundary of `domain`; None where that is not known."""
 
-    @property
+    @cached_property
     def tempered(self) -> bool:
         """Whether D and ∇·D grow no faster than some power of ‖x‖ far out; False also where that is not known."""
         return False
@@ -120,9 +124,8 @@ class Generator(ABC):
         if chart is None:
             return self.on_domain(domain, X)
         inner = self._for_columns(chart.kept).on_domain(chart.domain, chart.pull(X))
-        C = chart.matrix
-        dense = np.matmul(np.matmul(C, inner.field.dense()), C.T)
-        return GeneratorValue(inner.log_weight, Dense(dense), inner.divergence @ C.T)
+        field = Carried(inner.field, chart.matrix, chart.kept)
+        return GeneratorValue(inner.log_weight, field, inner.divergence @ chart.matrix.T)
 
     def check(self, domain: Domain) -> Vanishing:
         """:meth:`vanishing`, in the chart where the generator works there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -80,27 +81,28 @@ class CoordinateWeight(ScaledGenerator):
     scale: Scale = "raw"
 
     def __post_init__(self) -> None:
-        self._weight()
+        self._weight  # noqa: B018 - what is no weight is refused here
         self._check_scale()
 
     def __repr__(self) -> str:
-        return f"CoordinateWeight({self._weight().name}{self._scale_text('raw')})"
+        return f"CoordinateWeight({self._weight.name}{self._scale_text('raw')})"
 
+    @cached_property
     def _weight(self) -> Weight:
         return as_weight(self.h, self.derivative, self.cap, self.floor)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
-        weight, spread = self._weight(), self._spread(X.shape[1])
+        weight, spread = self._weight, self._spread(X.shape[1])
         scaled = X if spread is None else X / spread
         value = np.asarray(weight.value(scaled), dtype=float)
-        if not np.all(value > 0):
+        if not value.min(initial=np.inf) > 0:
             row, column = np.argwhere(~(value > 0))[0]
             raise SpecificationError(
                 f"the weight {weight.name} must be positive inside the domain, but h({X[row, column]:.6g}) = "
                 f"{value[row, column]:.6g} (column {column}). Use a weight that fits {domain!r}, or a Barrier."
             )
         slope = np.asarray(weight.derivative(scaled), dtype=float)
-        if not (np.isfinite(value).all() and np.isfinite(slope).all()):
+        if not (value.max(initial=0.0) < np.inf and -np.inf < slope.min(initial=0.0) <= slope.max(initial=0.0) < np.inf):
             row, column = np.argwhere(~(np.isfinite(value) & np.isfinite(slope)))[0]
             raise SpecificationError(
                 f"the weight {weight.name} leaves the range of floating point at x = {X[row, column]:.6g} (row {row}, column {column}). "
@@ -113,19 +115,19 @@ class CoordinateWeight(ScaledGenerator):
     def imbalance(self, domain: Domain, units: Units, separable: bool) -> float:
         return ratio_of_sizes(np.log(units.spread)) if self.is_raw and not separable else 1.0
 
-    @property
+    @cached_property
     def tempered(self) -> bool:
         return isinstance(self.h, str)  # every weight with a name does
 
     def decay(self, domain: Domain) -> Decay | None:
         facets = domain.coordinate_facets()
         positions = [v for values in (facets or {}).values() for v in values]
-        orders = [self._weight().order(v) for v in positions]
+        orders = [self._weight.order(v) for v in positions]
         known = [q for q in orders if q is not None]
         return Decay(min(known), 0.0) if known and len(known) == len(orders) else None
 
     def vanishing(self, domain: Domain) -> Vanishing:
-        weight = self._weight()
+        weight = self._weight
         facets = domain.coordinate_facets()
         if facets is None:
             return Vanishing(False, f"{weight.name} depends on one coordinate at a time, the boundary on several")
@@ -160,12 +162,13 @@ class SectionDistance(ScaledGenerator):
     scale: Scale = "raw"
 
     def __post_init__(self) -> None:
-        self._weight()
+        self._weight  # noqa: B018 - what is no weight is refused here
         self._check_scale()
 
     def __repr__(self) -> str:
-        return f"SectionDistance({self._weight().name}{self._scale_text('raw')})"
+        return f"SectionDistance({self._weight.name}{self._scale_text('raw')})"
 
+    @cached_property
     def _weight(self) -> Weight:
         return as_weight(self.h, self.derivative, self.cap)
 
@@ -177,7 +180,7 @@ class SectionDistance(ScaledGenerator):
         endless = np.isinf(distance)
         # A coordinate that never leaves the domain needs no weight at all.
         finite = np.where(endless, 1.0, distance)
-        weight = self._weight()
+        weight = self._weight
         value = np.where(endless, 1.0, weight.value(finite))
         if not np.all(value > 0):
             row, column = np.argwhere(~(value > 0))[0]
@@ -192,15 +195,15 @@ class SectionDistance(ScaledGenerator):
         apart = separable and domain.coordinate_facets() is not None
         return ratio_of_sizes(np.log(units.spread)) if self.is_raw and not apart else 1.0
 
-    @property
+    @cached_property
     def tempered(self) -> bool:
         return isinstance(self.h, str)  # every weight with a name does
 
     def decay(self, domain: Domain) -> Decay | None:
-        order = self._weight().order(0.0)
+        order = self._weight.order(0.0)
         return None if order is None else Decay(order, 0.0)
 
     def vanishing(self, domain: Domain) -> Vanishing:
-        weight = self._weight()
+        weight = self._weight
         value = weight.at(0.0)
         return Vanishing(abs(value) <= 1e-12, f"h(0) = {value:.6g} at the ends of the sections")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -28,10 +27,16 @@ class ScaledGenerator(Generator):
             )
 
     def in_units(self, units: Units) -> Self:
-        return _with_scale(self, units) if isinstance(self.scale, str) and self.scale == "natural" else self
+        return self._measured(units) if isinstance(self.scale, str) and self.scale == "natural" else self
 
     def _for_columns(self, kept: Index) -> Self:
-        return _with_scale(self, self.scale.columns(kept)) if isinstance(self.scale, Units) else self
+        return self._measured(self.scale.columns(kept)) if isinstance(self.scale, Units) else self
+
+    def _measured(self, units: Units) -> Self:
+        """The same generator in these units: all else was checked when it was made, and nothing that it remembers depends on its scale."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), scale=units)
+        return twin
 
     @property
     def is_raw(self) -> bool:
@@ -60,10 +65,6 @@ class ScaledGenerator(Generator):
         if isinstance(self.scale, Units):
             return f", scale={self.scale!r}"
         return "" if self.scale == default else f", scale={self.scale!r}"
-
-
-def _with_scale(generator: Any, units: Units) -> Any:
-    return replace(generator, scale=units)
 
 
 def ratio_of_sizes(logs: Array) -> float:

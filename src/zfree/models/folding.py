@@ -3,107 +3,118 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, reduce
+from operator import add
 
 import numpy as np
+from scipy.linalg.blas import dsyrk
 
-from zfree.arrays import Array, Index, block_rows, symmetric_pairs
+from zfree.arrays import Array, Index, mirrored, row_blocks, symmetric_pairs
+from zfree.fields import Parts, RankOne
+from zfree.models.coordinates import Coordinates
+from zfree.models.pairs import Pairs
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
+
+KEPT = 32
+"""Columns up to which indices are kept from one model to the next."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairFold:
-    """The entries (j ≤ k) of K that are parameters, followed by η if `linear`; u are the data as K sees them, r the coefficient of η."""
+    """The entries of K that are parameters, followed by η if `linear`; u are the data as K sees them, r the coefficient of η."""
 
-    d: int
-    rows: Index
-    cols: Index
+    pairs: Pairs
     linear: bool
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of free entries of K."""
-        return len(self.rows)
 
     @property
     def n_parameters(self) -> int:
         """Entries of K, and η."""
-        return self.n_pairs + (self.d if self.linear else 0)
-
-    @cached_property
-    def once(self) -> Array:
-        """A pair (j, k) with j ≠ k stands for both K_jk and K_kj; a diagonal one would be counted twice below."""
-        return np.where(self.rows == self.cols, 0.5, 1.0)
-
-    @cached_property
-    def rows_of_K(self) -> tuple[tuple[Index, Index], ...]:
-        """For each row of K the parameters in it, and their columns."""
-        entry = np.full((self.d, self.d), -1)
-        entry[self.rows, self.cols] = entry[self.cols, self.rows] = np.arange(self.n_pairs)
-        found = (np.flatnonzero(row >= 0) for row in entry)
-        return tuple((row[columns], columns) for row, columns in zip(entry, found, strict=True))
+        return len(self.pairs) + (self.pairs.d if self.linear else 0)
 
     @cached_property
     def groups(self) -> Groups:
         """Parameters of each component of the score: a row of K, and η_j."""
-        most = max((len(entries) for entries, _ in self.rows_of_K), default=0)
-        index = np.full((self.d, most + self.linear), self.n_parameters)
-        for j, (entries, _) in enumerate(self.rows_of_K):
+        d, rows = self.pairs.d, self.pairs.rows_of_K
+        most = max((len(entries) for entries, _ in rows), default=0)
+        index = np.full((d, most + self.linear), self.n_parameters)
+        for j, (entries, _) in enumerate(rows):
             index[j, : len(entries)] = entries
         if self.linear:
-            index[:, most] = self.n_pairs + np.arange(self.d)
+            index[:, most] = len(self.pairs) + np.arange(d)
         return Groups(index, self.n_parameters)
 
-    def rank_one(self, u: Array, ratio: Array | None, direction: Array, weight: Array) -> Quadratic:
-        """D' = w w ᵀ σ: Σ σ q qᵀ with q the products of w and u."""
-        u_, w = np.ascontiguousarray(u.T), np.ascontiguousarray(direction.T)
-        q = w[self.rows] * u_[self.cols]
-        q += w[self.cols] * u_[self.rows]
-        q *= -self.once[:, None]
-        if self.linear:
-            q = np.concatenate([q, w if ratio is None else w * ratio.T])
-        return LowRank.of(q, weight)
+    def gram(self, X: Array, parts: Parts, weight: Array, seen: Coordinates) -> Quadratic:
+        """Σ w J D Jᵀ."""
+        if parts.dense is not None:
+            u, v = seen.pair(X)
+            D = parts.dense if v is None else v[:, :, None] * parts.dense * v[:, None, :]
+            return self.dense(u, seen.ratio(X), D, weight)
+        terms: list[Quadratic] = [self.rank_one(X, term, weight, seen) for term in parts.rank_ones]
+        if parts.diagonal is not None:
+            terms.append(self.diagonal(X, parts.diagonal, weight, seen))
+        return reduce(add, terms)
 
-    def diagonal(self, u: Array, ratio: Array | None, delta: Array) -> ColumnBlocks:
-        """D' = diag(δ): each component j of the score adds Σ δ_j q qᵀ over its own parameters, q = −u at row j of K and r_j at η_j."""
-        d, m = self.groups.index.shape
-        blocks = np.zeros((d, m, m))
+    def rank_one(self, X: Array, term: RankOne, weight: Array, seen: Coordinates) -> Quadratic:
+        """D = σ w wᵀ: Σ σ q qᵀ with q the products of v w and u."""
+        r, weight = self.n_parameters, weight * term.sigma
+        if len(X) < r:  # fewer terms than parameters: they are kept
+            return LowRank(self._directions(X, term.u, None, seen, np.empty((r, len(X)))), weight)
+        total, spare = np.zeros((r, r), order="F"), np.empty(0)
+        for sign, x, direction, root in _by_sign(X, term.u, weight):
+            for own in row_blocks(len(x), r):
+                n = own.stop - own.start
+                spare = spare if spare.size >= r * n else np.empty(r * n)
+                q = self._directions(x[own], direction[own], root[own], seen, spare[: r * n].reshape(r, n))
+                total = dsyrk(sign, q.T, trans=1, beta=1.0, c=total, overwrite_c=1)
+        return Dense(mirrored(total))
+
+    def _directions(self, X: Array, direction: Array, factor: Array | None, seen: Coordinates, out: Array) -> Array:
+        """q of every row, times a factor."""
+        x, w, m = np.ascontiguousarray(X.T), np.ascontiguousarray(direction.T), len(self.pairs)
+        (u, v), ratio = seen.pair(x, across=True), seen.ratio(x)
+        if factor is not None:
+            w = factor * w
+        if v is not None:
+            w = v * w
+        self.pairs.gradients(u, w, out[:m])
         if self.linear:
-            cross = -((delta if ratio is None else delta * ratio).T @ u)  # [j, a] = −Σ δ_j r_j u_a
-            blocks[:, -1, -1] = np.ones(len(u)) @ (delta if ratio is None else delta * ratio**2)
-        if self.n_pairs == d * (d + 1) // 2:
-            blocks[:, :d, :d] = self._whole(u, delta)
+            out[m:] = w if ratio is None else w * ratio
+        return out
+
+    def diagonal(self, X: Array, delta: Array, weight: Array, seen: Coordinates) -> ColumnBlocks:
+        """D = diag(δ): each component j of the score adds Σ δ_j q qᵀ over its own parameters, q = −u at row j of K and r_j at η_j."""
+        pairs, (d, m) = self.pairs, self.groups.index.shape
+        blocks, cross, corner = np.zeros((d, m, m)), np.zeros((d, d)), np.zeros(d)
+        over_pairs = np.zeros((d, len(pairs)))
+        for own in row_blocks(len(X), max(len(pairs), 4 * d)):
+            x = np.ascontiguousarray(X[own].T)
+            (u, v), ratio = seen.pair(x, across=True), seen.ratio(x)
+            here = np.multiply(np.ascontiguousarray(delta[own].T), weight[own])
+            if v is not None:
+                here *= v**2
+            if pairs.whole:  # the distinct products u_a u_b serve all components
+                products = np.empty((len(pairs), u.shape[1]))
+                pairs.products(u, u, products)
+                over_pairs += here @ products.T
+            else:
+                for j, (_, columns) in enumerate(pairs.rows_of_K):
+                    row, k = u[columns], len(columns)
+                    blocks[j, :k, :k] += (row * here[j]) @ row.T
             if self.linear:
-                blocks[:, :d, -1] = blocks[:, -1, :d] = cross
-            return ColumnBlocks(self.groups, blocks)
-        for j, (entries, columns) in enumerate(self.rows_of_K):
-            own, k = u[:, columns], len(entries)
-            blocks[j, :k, :k] = (own * delta[:, j, None]).T @ own
-            if self.linear:
-                blocks[j, :k, -1] = blocks[j, -1, :k] = cross[j, columns]
+                moved = here if ratio is None else here * ratio
+                cross -= moved @ u.T  # [j, a] = −Σ δ_j r_j u_a
+                corner += (moved if ratio is None else moved * ratio).sum(axis=1)
+        if pairs.whole:
+            blocks[:, pairs.rows, pairs.cols] = blocks[:, pairs.cols, pairs.rows] = over_pairs
+        if self.linear:
+            blocks[:, -1, -1] = corner
+            for j, (_, columns) in enumerate(pairs.rows_of_K):
+                blocks[j, : len(columns), -1] = blocks[j, -1, : len(columns)] = cross[j, columns]
         return ColumnBlocks(self.groups, blocks)
-
-    def _whole(self, u: Array, delta: Array) -> Array:
-        """Σ δ_j u_a u_b (d, d, d), from the distinct products u_a u_b of so many rows at a time as the cache holds."""
-        d = self.d
-        starts = np.concatenate([[0], np.cumsum(np.arange(d, 0, -1))])
-        total = np.zeros((d, self.n_pairs))
-        step = block_rows(self.n_pairs)
-        products = np.empty((self.n_pairs, min(step, len(u))))
-        for first in range(0, len(u), step):
-            v = np.ascontiguousarray(u[first : first + step].T)
-            here = products[:, : v.shape[1]]
-            for a in range(d):
-                np.multiply(v[a], v[a:], out=here[starts[a] : starts[a + 1]])
-            total += delta[first : first + step].T @ here.T
-        blocks = np.empty((d, d, d))
-        p, q = symmetric_pairs(d)
-        blocks[:, p, q] = blocks[:, q, p] = total
-        return blocks
 
     def dense(self, u: Array, ratio: Array | None, D: Array, weight: Array) -> Dense:
         """Γ[(j,a),(k,b)] = Σ D'_jk u_a u_b, from products over the distinct entries of D' and of u uᵀ only."""
-        d, j, a = self.d, self.rows, self.cols
+        d, j, a = self.pairs.d, self.pairs.rows, self.pairs.cols
         p, q = symmetric_pairs(d)
         D_ = D[:, p, q] * weight[:, None]
         M = np.zeros((d, d, d, d))
@@ -114,7 +125,7 @@ class PairFold:
         K, A = (x[:, None] for x in (j, a))
         L, B = (x[None, :] for x in (j, a))
         folded = M[K, L, A, B] + M[K, B, A, L] + M[A, L, K, B] + M[A, B, K, L]
-        folded *= np.multiply.outer(self.once, self.once)
+        folded *= np.multiply.outer(self.pairs.once, self.pairs.once)
         if not self.linear:
             return Dense(folded)
         Dw = D * weight[:, None, None]
@@ -122,5 +133,32 @@ class PairFold:
         C = -np.tensordot(right_side, u, axes=(0, 0))  # [j, k, a] = −Σ D'_jk r_k u_a
         cross = C[j, :, a] + C[a, :, j]
         corner = right_side.sum(axis=0) if ratio is None else (right_side * ratio[:, :, None]).sum(axis=0)
-        cross = cross * self.once[:, None]
+        cross = cross * self.pairs.once[:, None]
         return Dense(np.block([[folded, cross], [cross.T, corner]]))
+
+
+def _by_sign(X: Array, direction: Array, weight: Array) -> list[tuple[float, Array, Array, Array]]:
+    """Rows of positive and of negative weight: the sign, the rows, their directions and √|weight|."""
+    if weight.min() >= 0.0:
+        return [(1.0, X, direction, np.sqrt(weight))]
+    if weight.max() <= 0.0:
+        return [(-1.0, X, direction, np.sqrt(-weight))]
+    signs = [(sign, np.flatnonzero(sign * weight > 0.0)) for sign in (1.0, -1.0)]
+    return [(sign, X[rows], direction[rows], np.sqrt(np.abs(weight[rows]))) for sign, rows in signs]
+
+
+def fold_of(d: int, pairs: tuple[Index, Index] | None, linear: bool) -> PairFold:
+    """All of K, or these entries. What follows from d alone is kept for the next model, as long as it is small."""
+    if d > KEPT:
+        return PairFold(Pairs(d, *(symmetric_pairs(d) if pairs is None else pairs)), linear)
+    every = _every(d, linear)
+    if pairs is None or (np.array_equal(pairs[0], every.pairs.rows) and np.array_equal(pairs[1], every.pairs.cols)):
+        return every
+    return PairFold(Pairs(d, *pairs), linear)
+
+
+@lru_cache(maxsize=16)
+def _every(d: int, linear: bool) -> PairFold:
+    rows, cols = symmetric_pairs(d)
+    rows.flags.writeable = cols.flags.writeable = False  # they are shared
+    return PairFold(Pairs(d, rows, cols), linear)

@@ -9,17 +9,17 @@ below is that formula: with :math:`D' = \mathrm{diag}(v) D\, \mathrm{diag}(v)` t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 
 import numpy as np
 
-from zfree.arrays import Array, Index, symmetric_pairs
+from zfree.arrays import Array, Index
 from zfree.curvatures import Energy
 from zfree.domains import Domain, Orthant
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Derived, LogBase, Model
-from zfree.models.folding import PairFold
+from zfree.models.coordinates import Coordinates
+from zfree.models.folding import fold_of
 from zfree.models.linear_maps import Shear
 from zfree.models.moment_parameters import (
     covariance_parameters,
@@ -28,6 +28,7 @@ from zfree.models.moment_parameters import (
     precision_parameters,
 )
 from zfree.models.normalisable import Normalisable, power_interaction, quadratic
+from zfree.models.pair_rows import PairRows
 from zfree.quadratic import Quadratic
 
 
@@ -49,6 +50,13 @@ class PairwiseModel(Model):
         Only for a = b.
     """
 
+    # Plain attributes, as they are read in many places: the contract's properties, and how many entries of K are free.
+    dimension: int = 0
+    n_parameters: int = 0
+    doubles_per_row: int = 0
+    is_separable: bool = False
+    n_pairs: int
+
     def __init__(
         self,
         columns: Sequence[str],
@@ -58,23 +66,17 @@ class PairwiseModel(Model):
         linear: bool = True,
         center: Array | None = None,
     ) -> None:
-        self.columns = tuple(columns)
+        d = len(columns)
+        self.columns, self.dimension = tuple(columns), d
         self.a, self.b, self.linear = float(a), float(b), linear
-        self.rows, self.cols = symmetric_pairs(len(columns)) if pairs is None else pairs
-        self.center = np.zeros(len(columns)) if center is None else center
-
-    @property
-    def dimension(self) -> int:
-        return len(self.columns)
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of free entries of K."""
-        return len(self.rows)
-
-    @property
-    def n_parameters(self) -> int:
-        return self.n_pairs + (self.dimension if self.linear else 0)
+        self._fold = fold_of(d, pairs, linear)
+        self.rows, self.cols = self._fold.pairs.rows, self._fold.pairs.cols
+        self.center = np.zeros(d) if center is None else center
+        self.n_pairs, self.n_parameters = len(self.rows), self._fold.n_parameters
+        self.doubles_per_row = max((d + 1) ** 2, self.n_pairs + d)
+        self.is_separable = self._fold.pairs.on_diagonal
+        self._seen = Coordinates(self.a, self.b, self.center)
+        self._rows = PairRows(self._fold.pairs, self._seen, linear)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -85,15 +87,7 @@ class PairwiseModel(Model):
     @property
     def once(self) -> Array:
         """One half for a diagonal entry of K, one for the others, which stand for two."""
-        return self._fold.once
-
-    @cached_property
-    def _fold(self) -> PairFold:
-        return PairFold(self.dimension, self.rows, self.cols, self.linear)
-
-    @property
-    def doubles_per_row(self) -> int:
-        return max((self.dimension + 1) ** 2, self.n_pairs + self.dimension)
+        return self._fold.pairs.once
 
     def matrix(self, theta: Array) -> Array:
         """K from θ."""
@@ -106,7 +100,7 @@ class PairwiseModel(Model):
         return theta[self.n_pairs :] if self.linear else np.zeros(self.dimension)
 
     def energy(self, theta: Array | None, X: Array, weight: Array | None) -> Energy:
-        scale = self.a if self.a != 0.0 else 1.0
+        scale = self._seen.scale
         hessian = None if theta is None else self.matrix(theta) / scale
         return Energy(hessian, self.is_separable, self.a, self._log_terms(theta))
 
@@ -127,7 +121,7 @@ class PairwiseModel(Model):
         """η = η_c + K c undoes the centring."""
         if not self.linear or not self.center.any():
             return None
-        return Shear(self._fold.rows_of_K, self.n_pairs, self.center)
+        return Shear(self._fold.pairs.rows_of_K, self.n_pairs, self.center)
 
     def derived(self, theta: Array) -> dict[str, Callable[[], Derived]]:
         """Mean K⁻¹η, precision K and covariance K⁻¹ (of u, before truncation)."""
@@ -145,10 +139,6 @@ class PairwiseModel(Model):
         if np.any(np.abs(self.vector(theta)) > 1e-6 * reach):
             return None
         return moments_of_each(self, which, theta + changes)
-
-    @property
-    def is_separable(self) -> bool:
-        return bool(np.all(self.rows == self.cols))
 
     @property
     def heavy_tailed(self) -> bool:
@@ -185,91 +175,73 @@ class PairwiseModel(Model):
 
     def centred(self, X: Array) -> Array:
         """u − c: the data as K sees them."""
-        if self.a == 1.0:
-            return X - self.center
-        return (np.log(X) if self.a == 0.0 else X**self.a) - self.center
-
-    def _v(self, X: Array) -> Array | None:
-        return None if self.a == 1.0 else X ** (self.a - 1.0)
-
-    def _slope(self, X: Array) -> Array:
-        """x^(b−1), the coefficient of η in the score."""
-        return np.ones_like(X) if self.b == 1.0 else X ** (self.b - 1.0)
-
-    def _ratio(self, X: Array) -> Array | None:
-        """x^(b−a): the coefficient of η in units of v; None where it is one."""
-        return None if self.a == self.b else X ** (self.b - self.a)
+        return self._seen.centred(X)
 
     def statistics(self, X: Array) -> Array:
         u = self.centred(X).T
-        scale = self.a if self.a != 0.0 else 1.0
-        quadratic = -(self.once / scale)[:, None] * u[self.rows] * u[self.cols]
+        quadratic = -(self.once / self._seen.scale)[:, None] * u[self.rows] * u[self.cols]
         if not self.linear:
             return quadratic.T
         power = np.log(X) if self.b == 0.0 else X**self.b / self.b
         return np.concatenate([quadratic, power.T]).T
 
     def log_density(self, X: Array, theta: Array) -> Array:
-        u, scale = self.centred(X), self.a if self.a != 0.0 else 1.0
+        u, scale = self.centred(X), self._seen.scale
         out = np.einsum("nj,nj->n", u @ self.matrix(theta), u) * (-0.5 / scale) + self.base(X)
         if self.linear:
             out += (np.log(X) if self.b == 0.0 else X**self.b / self.b) @ self.vector(theta)
         return out
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
-        out = -self.centred(X) @ self.matrix(theta)
-        v = self._v(X)
+        u, v = self._seen.pair(X)
+        slope, out = self._seen.slope(X, v), u @ -self.matrix(theta)
         if v is not None:
             out *= v
         if self.linear:
-            out += self.vector(theta) * self._slope(X)
+            out += self.vector(theta) if slope is None else self.vector(theta) * slope
         return out
 
     def statistic_gradients(self, X: Array, thetas: Array) -> Array:
-        u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
-        out = np.empty_like(u)
-        for j, (entries, columns) in enumerate(self._fold.rows_of_K):
-            np.einsum("kn,kn->n", thetas[entries], u[columns], out=out[j])
+        x = np.ascontiguousarray(X.T)
+        u, v = self._seen.pair(x, across=True)
+        slope, out = self._seen.slope(x, v), self._fold.pairs.times(thetas, u)
         np.negative(out, out=out)
         if v is not None:
-            out *= v.T
+            out *= v
         if self.linear:
-            out += thetas[self.n_pairs :] if self.b == 1.0 else thetas[self.n_pairs :] * self._slope(X).T
+            out += thetas[self.n_pairs :] if slope is None else thetas[self.n_pairs :] * slope
         return out.T
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
-        u, v = np.ascontiguousarray(self.centred(X).T), self._v(X)
-        moved = np.ascontiguousarray((V if v is None else v * V).T)
-        out = np.empty((self.n_parameters, len(X)))
-        pairs, other = out[: self.n_pairs], moved[self.cols]
-        np.multiply(moved[self.rows], u[self.cols], out=pairs)
-        other *= u[self.rows]
-        pairs += other
-        pairs *= -self.once[:, None]
-        if self.linear:
-            out[self.n_pairs :] = (V if self.b == 1.0 else self._slope(X) * V).T
-        return out
+        return self._rows.each(X, V, None)
+
+    def stein(self, X: Array, V: Array, field: Field) -> Array:
+        return self._rows.each(X, V, field.parts())
+
+    def stein_total(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        return self._rows.total(X, V, field.parts(), weight)
+
+    def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        return self._rows.squares(X, V, field.parts(), weight)
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
-        v, a = self._v(X), self.a
+        (u, v), a, b = self._seen.pair(X), self.a, self.b
         scaled = field if v is None else field.rescale(v)
         out = scaled.entries(self.rows, self.cols)
-        out *= (-2.0 * (a if a != 0.0 else 1.0)) * self.once[:, None]
+        out *= (-2.0 * self._seen.scale * self.once)[:, None]
         if v is not None:
             # v is not constant: its own derivative contributes v'_j / v_j² = (a − 1) x_j^(−a) on the diagonal of D'.
-            bend = ((a - 1.0) * scaled.diagonal() * X ** (-a)).T
-            u = self.centred(X).T
+            bend, u = ((a - 1.0) * scaled.diagonal() * X ** (-a)).T, u.T
             out -= self.once[:, None] * (bend[self.rows] * u[self.cols] + bend[self.cols] * u[self.rows])
         if not self.linear:
             return out
-        b = self.b
         curve = np.zeros_like(X) if b == 1.0 else (b - 1.0) * X ** (b - 2.0)
         return np.concatenate([out, (field.diagonal() * curve).T])
 
     def gram_diagonal(self, X: Array, field: Field) -> Array:
-        v, ratio = self._v(X), self._ratio(X)
+        (u, v), ratio = self._seen.pair(X), self._seen.ratio(X)
         scaled = field if v is None else field.rescale(v)
-        u, D, j, k = self.centred(X).T, scaled.diagonal().T, self.rows, self.cols
+        u, D, j, k = u.T, scaled.diagonal().T, self.rows, self.cols
         out = D[j] * u[k] ** 2 + D[k] * u[j] ** 2 + 2.0 * scaled.entries(j, k) * u[j] * u[k]
         out *= (self.once**2)[:, None]
         if not self.linear:
@@ -277,18 +249,7 @@ class PairwiseModel(Model):
         return np.concatenate([out, D if ratio is None else D * ratio.T**2])
 
     def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
-        v = self._v(X)
-        scaled = field if v is None else field.rescale(v)
-        u, ratio = self.centred(X), self._ratio(X)
-        diagonal, rank_ones, dense = scaled.parts()
-        if dense is not None:
-            return self._fold.dense(u, ratio, dense, weight)
-        terms: list[Quadratic] = [
-            self._fold.rank_one(u, ratio, direction, weight * sigma) for sigma, direction in rank_ones
-        ]
-        if diagonal is not None:
-            terms.append(self._fold.diagonal(u, ratio, diagonal * weight[:, None]))
-        return reduce(add, terms)
+        return self._fold.gram(X, field.parts(), weight, self._seen)
 
 
 class LogNormalModel(LogBase, PairwiseModel):

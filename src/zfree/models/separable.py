@@ -11,9 +11,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from zfree.arrays import Array
+from zfree.arrays import Array, row_blocks
 from zfree.domains import Domain, Orthant
-from zfree.fields import Field
+from zfree.fields import Directions, Field
 from zfree.models.base import Model, TextbookDraws
 from zfree.models.columns import ColumnFunctions
 from zfree.models.normalisable import Normalisable, all_above
@@ -33,10 +33,16 @@ class SeparableModel(Model):
     kinds: ClassVar[tuple[str, ...]]
     """Names of the functions t_k; parameters are ordered by kind, then by column."""
 
+    # Plain attributes, as they are read in many places, for the contract's properties.
+    dimension: int = 0
+    n_parameters: int = 0
+    doubles_per_row: int = 0
+
     _prepared: ColumnFunctions | None = None
 
     def __init__(self, columns: Sequence[str]) -> None:
-        self.columns = tuple(columns)
+        self.columns, self.dimension = tuple(columns), len(columns)
+        self.n_parameters = self.doubles_per_row = len(self.kinds) * len(columns)
 
     def at(self, X: Array) -> Self:
         if self._prepared is not None and self._prepared.X is X:
@@ -62,18 +68,6 @@ class SeparableModel(Model):
     def names(self) -> tuple[str, ...]:
         return tuple(f"{kind}[{c}]" for kind in self.kinds for c in self.columns)
 
-    @property
-    def n_parameters(self) -> int:
-        return len(self.kinds) * len(self.columns)
-
-    @property
-    def dimension(self) -> int:
-        return len(self.columns)
-
-    @property
-    def doubles_per_row(self) -> int:
-        return self.n_parameters
-
     def normalisable(self, theta: Array, domain: Domain, rows: Array | None = None) -> Normalisable:
         if self.home is not None and isinstance(domain, self.home):
             return all_above(theta, 0.0, self.names)
@@ -93,25 +87,58 @@ class SeparableModel(Model):
     def trace_hessian(self, X: Array, field: Field) -> Array:
         return (self.second(X) * field.diagonal().T).reshape(self.n_parameters, -1)
 
+    def stein(self, X: Array, V: Array, field: Field) -> Array:
+        out = self.first(X) * V.T
+        out += self.second(X) * field.diagonal().T
+        return out.reshape(self.n_parameters, -1)
+
+    def stein_total(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        w = weight[:, None]
+        total = np.einsum("kjn,nj->kj", self.first(X), w * V)
+        total += np.einsum("kjn,nj->kj", self.second(X), w * field.diagonal())
+        return total.ravel()
+
+    def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
+        (k, d), first, second, diagonal = (
+            (len(self.kinds), self.dimension),
+            self.first(X),
+            self.second(X),
+            field.diagonal(),
+        )
+        total = np.zeros((k * d, k * d))
+        for own in row_blocks(len(X), k * d):
+            w = weight[own]
+            psi = first[:, :, own] * np.multiply(V[own].T, w)
+            psi += second[:, :, own] * np.multiply(diagonal[own].T, w)
+            rows = psi.reshape(k * d, -1)
+            total += rows @ rows.T
+        return total
+
     def gram_diagonal(self, X: Array, field: Field) -> Array:
         return (self.first(X) ** 2 * field.diagonal().T).reshape(self.n_parameters, -1)
 
-    @property
-    def _groups(self) -> Groups:
-        """The parameters of each column."""
-        return Groups(np.arange(self.n_parameters).reshape(len(self.kinds), -1).T, self.n_parameters)
-
     def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
         first = self.first(X)
-        diagonal, rank_ones, dense = field.parts()
+        directions, delta, rank_ones, dense = field.along()
         if dense is not None:
             return Dense(_product(first, first, field, weight))
         terms: list[Quadratic] = [
             LowRank.of((first * u.T).reshape(self.n_parameters, -1), weight * sigma) for sigma, u in rank_ones
         ]
-        if diagonal is not None:
-            terms.append(ColumnBlocks(self._groups, _own(first, first, diagonal, weight)))
+        if delta is not None:
+            groups, slopes = self._columns(first, directions)
+            terms.append(ColumnBlocks(groups, _own(slopes, slopes, delta, weight)))
         return reduce(add, terms)
+
+    def _columns(self, first: Array, directions: Directions | None) -> tuple[Groups, Array]:
+        """The parameters that each direction c_m moves, and their derivatives along it, laid out (parameters, M, N)."""
+        parameters = np.arange(self.n_parameters).reshape(len(self.kinds), -1)
+        if directions is None:
+            return Groups(parameters.T, self.n_parameters), first
+        columns, coefficients = directions
+        index = parameters[:, columns.T].reshape(-1, len(columns))
+        slopes = first[:, columns.T] * coefficients.T[:, :, None]
+        return Groups(index.T, self.n_parameters), slopes.reshape(*index.shape, -1)
 
     def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Quadratic:
         if not isinstance(model, SeparableModel):
@@ -120,11 +147,15 @@ class SeparableModel(Model):
 
 
 def _own(left: Array, right: Array, diagonal: Array, weight: Array) -> Array:
-    """Σ w δ_j L_aj R_bj of every column j, shape (d, kinds, kinds), of derivatives laid out (kinds, d, N)."""
-    k, d, _ = left.shape
-    blocks = np.empty((d, k, k))
-    for a, b in np.ndindex(k, k):
-        blocks[:, a, b] = (left[a] * right[b] * diagonal.T) @ weight
+    """Σ w δ_j L_aj R_bj of every direction j, shape (M, k, k), of derivatives laid out (k, M, N)."""
+    k, m, _ = left.shape
+    blocks = np.empty((m, k, k))
+    for a in range(k):
+        scaled = left[a] * diagonal.T
+        for b in range(a if left is right else 0, k):
+            blocks[:, a, b] = (scaled * right[b]) @ weight
+            if left is right:
+                blocks[:, b, a] = blocks[:, a, b]
     return blocks
 
 

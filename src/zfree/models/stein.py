@@ -63,8 +63,8 @@ class SteinFunctions(SeparableModel):
     def __init__(
         self, columns: Sequence[str], kinds: tuple[str, ...], weights: Array, whole: bool, exponent: float = 1.0
     ) -> None:
-        super().__init__(columns)
         self.kinds = kinds  # type: ignore[misc]
+        super().__init__(columns)
         self.weights, self.whole, self.exponent = weights, whole, exponent
 
     def equations(self, X: Array, field: Field, known: Equations | None) -> Equations | None:

@@ -45,10 +45,10 @@ class SoftNeighbourhood(Neighbourhood):
     def place(self, domain: Domain, X: Array, U: Array) -> Neighbours:
         value = self.generator.evaluate(domain, X)
         scale = np.exp(value.log_weight)[:, None]
-        centre = X + 0.5 * self.epsilon * scale * value.divergence
+        center = X + 0.5 * self.epsilon * scale * value.divergence
         L = root(value.field.parts())
         spread = np.sqrt(self.epsilon * scale)
-        points = np.stack([centre + spread * L.apply(u) for u in U])
+        points = np.stack([center + spread * L.apply(u) for u in U])
         if domain.chart is not None:  # D is singular there; rounding must not lead out of the plane
             points = domain.chart.push(domain.chart.pull(points.reshape(-1, X.shape[1]))).reshape(points.shape)
         return Neighbours(points, np.full(U.shape[:2], 1.0 / self.epsilon))

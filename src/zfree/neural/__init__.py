@@ -1,5 +1,6 @@
 """Energies and scores that are networks, and the losses that train them on a domain (needs torch: ``pip install zfree[neural]``)."""
 
+from zfree.deprecation import Renamed, renamed_names
 from zfree.errors import MissingDependencyError
 
 try:
@@ -21,7 +22,7 @@ from zfree.neural.parametric import ParametricModel
 from zfree.neural.pixels import BernoulliPixels, GaussianPixels, PixelModel
 from zfree.neural.score_check import ScoreCheck
 from zfree.neural.vae import ImplicitVAE
-from zfree.neural.weights import Weight
+from zfree.neural.weight_tensors import WeightTensors
 
 __all__ = [
     "KL",
@@ -44,7 +45,7 @@ __all__ = [
     "Perceptron",
     "PixelModel",
     "ScoreCheck",
-    "Weight",
+    "WeightTensors",
     "contrast_rule",
     "contrastive_potential",
     "convolutional_decoder",
@@ -57,3 +58,5 @@ __all__ = [
     "load_faces",
     "score_of",
 ]
+
+__getattr__ = renamed_names("zfree.neural", {"Weight": Renamed("WeightTensors", gone_in="0.3")})

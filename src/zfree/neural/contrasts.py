@@ -27,8 +27,8 @@ from zfree.arrays import Array
 from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.neighbourhoods import Neighbours
-from zfree.neural.matching import Energy, energies
-from zfree.neural.weights import as_array, as_tensor
+from zfree.neural.matching import EnergyFunction, energies
+from zfree.neural.weight_tensors import as_array, as_tensor
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ CONTRASTS = {contrast.name: contrast for contrast in (MPF, KL, LOGISTIC)}
 
 
 def contrast_rule(
-    energy: Energy,
+    energy: EnergyFunction,
     X: Tensor,
     neighbours: Neighbours,
     *,

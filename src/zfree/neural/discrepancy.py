@@ -24,11 +24,13 @@ from torch import Tensor
 
 from zfree.errors import SpecificationError
 from zfree.neighbourhoods import Neighbours, Origins
-from zfree.neural.matching import Energy, energies
-from zfree.neural.weights import as_tensor
+from zfree.neural.matching import EnergyFunction, energies
+from zfree.neural.weight_tensors import as_tensor
 
 
-def energy_discrepancy(energy: Energy, X: Tensor, neighbours: Neighbours, *, potential: Tensor | None = None) -> Tensor:
+def energy_discrepancy(
+    energy: EnergyFunction, X: Tensor, neighbours: Neighbours, *, potential: Tensor | None = None
+) -> Tensor:
     """½(E(x) − E_q(y)) of every row, averaged over its neighbours (N,).
 
     The exponential of the mean of the surrogate is at most the minimum probability flow of the same neighbours (Jensen), which is
@@ -53,7 +55,7 @@ def energy_discrepancy(energy: Energy, X: Tensor, neighbours: Neighbours, *, pot
     return 0.5 * (energies(energy, X) - potential.mean(dim=0))
 
 
-def contrastive_potential(energy: Energy, origins: Origins, like: Tensor) -> Tensor:
+def contrastive_potential(energy: EnergyFunction, origins: Origins, like: Tensor) -> Tensor:
     """E_q at the neighbours (k, N): minus the log of the weighted mean of exp(−E) over the points they may have come from.
 
     The mean is unbiased, its logarithm is not: with m origins the potential is too large by about Var(v)/(2m), where v is a term of

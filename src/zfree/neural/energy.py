@@ -16,7 +16,6 @@ from zfree.domains import Domain, Units
 from zfree.errors import DataError, SpecificationError
 from zfree.estimators.validation import column_names
 from zfree.generators import Generator
-from zfree.neural.density import KEPT_STARTS, UnnormalisedDensity
 from zfree.neural.devices import as_device
 from zfree.neural.losses import Batch, Loss, as_loss
 from zfree.neural.matching import energies
@@ -24,7 +23,8 @@ from zfree.neural.networks import Perceptron
 from zfree.neural.progress import progress_bar
 from zfree.neural.training import Plan, Trainer
 from zfree.neural.turns import seeded
-from zfree.neural.weights import Weight, as_generator, log_unit
+from zfree.neural.unnormalised import KEPT_STARTS, UnnormalisedDensity
+from zfree.neural.weight_tensors import WeightTensors, as_array, as_generator, log_unit
 from zfree.samplers import Chains
 
 
@@ -76,7 +76,7 @@ class EnergyModel(UnnormalisedDensity):
     >>> from zfree.neural import EnergyModel
     >>> X = np.random.default_rng(0).beta(2.0, 1.0, size=(2000, 1))
     >>> est = EnergyModel(domain=zf.Box([0.0], [1.0]), epochs=10).fit(X)
-    >>> est.log_prob_unnormalised([[0.2], [0.8]]).shape
+    >>> est.log_density([[0.2], [0.8]]).shape
     (2,)
     """
 
@@ -176,22 +176,22 @@ class EnergyModel(UnnormalisedDensity):
     def _batch(self, rows: Array, generator: Generator, unit: float, stream: int) -> Batch:
         tensor = torch.as_tensor(rows).to(self._kind())
         seed = int(np.random.SeedSequence([self.random_state, stream]).generate_state(1)[0])
-        weight = Weight.at(generator, self.domain_, rows, log_scale=unit).to(tensor)
+        weight = WeightTensors.at(generator, self.domain_, rows, log_scale=unit).to(tensor)
         noise = torch.Generator(device=tensor.device).manual_seed(seed)
         return Batch(tensor, weight, self.domain_, generator, noise, np.random.default_rng(seed), unit)
 
     def _evaluate(self, X: Array) -> tuple[Array, Array]:
         tensor = torch.as_tensor(X).to(self._kind()).requires_grad_(True)
         if self.output == "score":
-            return np.full(len(X), np.nan), self.network_(tensor).detach().cpu().numpy().astype(np.float64)
+            return np.full(len(X), np.nan), as_array(self.network_(tensor))
         value = -energies(self.network_, tensor)
         (gradient,) = torch.autograd.grad(value.sum(), tensor)
-        return value.detach().cpu().numpy().astype(np.float64), gradient.cpu().numpy().astype(np.float64)
+        return as_array(value), as_array(gradient)
 
-    def log_prob_unnormalised(self, X: Any) -> Array:
+    def log_density(self, X: Any) -> Array:
         if self.output != "energy":
             raise SpecificationError("a score network has no density; fit with output='energy'.")
-        return super().log_prob_unnormalised(X)
+        return super().log_density(X)
 
     def chains(self, n: int, random_state: Seed = None, **options: Any) -> Chains:
         if self.output != "energy":

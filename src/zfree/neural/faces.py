@@ -47,7 +47,7 @@ def load_faces(
     crop: int = 140,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> NDArray[np.uint8]:
-    """Images cut to their centre and reduced, (N, 3 · side²) bytes, memory-mapped from the file `cache`.
+    """Images cut to their center and reduced, (N, 3 · side²) bytes, memory-mapped from the file `cache`.
 
     The file is made at the first call and taken at the next, as long as the files of the folder have the same names and
     sizes, and `crop` and `side` are the same.
@@ -61,7 +61,7 @@ def load_faces(
     side : int
         Of the reduced images.
     crop : int
-        Of the square in the centre; 140 for CelebA's 178 × 218.
+        Of the square in the center; 140 for CelebA's 178 × 218.
     progress : callable
         Called with the number of images done and of all.
     """

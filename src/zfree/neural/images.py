@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from zfree.errors import DataError
 
+DEMONSTRATION = "the 8 × 8 digits of scikit-learn, a demonstration: MNIST could not be fetched"
+"""Where digits came from that are not MNIST."""
 MOST_IMAGES = 1_000_000
 """In one file; MNIST has 60,000, its extensions 814,255."""
 
@@ -42,12 +44,7 @@ def load_mnist(data: str = "") -> Digits:
         return _digits(pixels[:60_000], pixels[60_000:], "OpenML")
     except OSError:  # no network
         small = np.round(load_digits().data * (255 / 16)).astype(np.uint8)
-        return Digits(
-            small[:1500],
-            small[1500:],
-            8,
-            "the 8 × 8 digits of scikit-learn, a demonstration: MNIST could not be fetched",
-        )
+        return Digits(small[:1500], small[1500:], 8, DEMONSTRATION)
 
 
 def _arrays(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -14,8 +14,8 @@ from zfree.errors import SpecificationError
 from zfree.generators import Generator
 from zfree.neighbourhoods import Neighbourhood, SoftNeighbourhood
 from zfree.neural.contrasts import CONTRASTS, Contrast, contrast_rule
-from zfree.neural.matching import Energy, Score, gsm_rule, hutchinson_rule, score_of
-from zfree.neural.weights import Weight, as_array
+from zfree.neural.matching import EnergyFunction, ScoreFunction, gsm_rule, hutchinson_rule, score_of
+from zfree.neural.weight_tensors import WeightTensors, as_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +23,7 @@ class Batch:
     """Rows with the weight at them, and where random numbers come from."""
 
     X: Tensor
-    weight: Weight
+    weight: WeightTensors
     domain: Domain
     generator: Generator
     noise: torch.Generator
@@ -40,7 +40,7 @@ class Loss(ABC):
     """The mean of :meth:`of` over rows is minimised."""
 
     @abstractmethod
-    def of(self, model: Energy | Score, batch: Batch, *, energy: bool) -> Tensor:
+    def of(self, model: EnergyFunction | ScoreFunction, batch: Batch, *, energy: bool) -> Tensor:
         """The scoring rule of every row (N,), for an energy or (``energy=False``) a score network."""
 
 
@@ -48,7 +48,7 @@ class Loss(ABC):
 class Exact(Loss):
     """Generalized score matching with the exact trace; d derivatives of the score."""
 
-    def of(self, model: Energy | Score, batch: Batch, *, energy: bool) -> Tensor:
+    def of(self, model: EnergyFunction | ScoreFunction, batch: Batch, *, energy: bool) -> Tensor:
         return gsm_rule(score_of(model) if energy else model, batch.X, batch.weight)
 
 
@@ -65,7 +65,7 @@ class Hutchinson(Loss):
     probes: int = 1
     kind: str = "rademacher"
 
-    def of(self, model: Energy | Score, batch: Batch, *, energy: bool) -> Tensor:
+    def of(self, model: EnergyFunction | ScoreFunction, batch: Batch, *, energy: bool) -> Tensor:
         return hutchinson_rule(
             score_of(model) if energy else model,
             batch.X,
@@ -106,7 +106,7 @@ class Flow(Loss):
     neighbourhood: Neighbourhood | None = None
     channel_ratio: bool = False
 
-    def of(self, model: Energy | Score, batch: Batch, *, energy: bool) -> Tensor:
+    def of(self, model: EnergyFunction | ScoreFunction, batch: Batch, *, energy: bool) -> Tensor:
         if not energy:
             raise SpecificationError("flow losses compare energies: a score network has none. Use Exact or Hutchinson.")
         contrast = CONTRASTS.get(self.contrast) if isinstance(self.contrast, str) else self.contrast

@@ -16,15 +16,15 @@ import torch
 from torch import Tensor
 
 from zfree.errors import SpecificationError
-from zfree.neural.weights import Weight
+from zfree.neural.weight_tensors import WeightTensors
 
-Energy = Callable[[Tensor], Tensor]
+EnergyFunction = Callable[[Tensor], Tensor]
 """Rows (N, d) to energies (N,) or (N, 1): −log p up to a constant."""
-Score = Callable[[Tensor], Tensor]
+ScoreFunction = Callable[[Tensor], Tensor]
 """Rows (N, d) to ∇ log p (N, d)."""
 
 
-def energies(energy: Energy, X: Tensor) -> Tensor:
+def energies(energy: EnergyFunction, X: Tensor) -> Tensor:
     """E at the rows of `X`, as a vector."""
     values = energy(X)
     if values.numel() != len(X):
@@ -32,7 +32,7 @@ def energies(energy: Energy, X: Tensor) -> Tensor:
     return values.reshape(len(X))
 
 
-def score_of(energy: Energy) -> Score:
+def score_of(energy: EnergyFunction) -> ScoreFunction:
     """The score −∇E of an energy, itself differentiable."""
 
     def score(X: Tensor) -> Tensor:
@@ -43,7 +43,7 @@ def score_of(energy: Energy) -> Score:
     return score
 
 
-def gsm_rule(score: Score, X: Tensor, weight: Weight) -> Tensor:
+def gsm_rule(score: ScoreFunction, X: Tensor, weight: WeightTensors) -> Tensor:
     """S(x; θ) of every row (N,), with the exact trace: d derivatives of the score."""
     X = X.detach().requires_grad_(True)
     s = score(X)
@@ -55,9 +55,9 @@ def gsm_rule(score: Score, X: Tensor, weight: Weight) -> Tensor:
 
 
 def hutchinson_rule(
-    score: Score,
+    score: ScoreFunction,
     X: Tensor,
-    weight: Weight,
+    weight: WeightTensors,
     *,
     probes: int = 1,
     kind: str = "rademacher",
@@ -69,7 +69,7 @@ def hutchinson_rule(
     ----------
     score : callable
     X : Tensor of shape (N, d)
-    weight : Weight
+    weight : WeightTensors
     probes : int
         One Jacobian-vector product each.
     kind : {"rademacher", "gaussian"}
@@ -97,7 +97,7 @@ def probe(X: Tensor, kind: str, generator: torch.Generator | None = None) -> Ten
     raise SpecificationError(f'probes are "rademacher" or "gaussian", got {kind!r}.')
 
 
-def _first_order(s: Tensor, weight: Weight) -> Tensor:
+def _first_order(s: Tensor, weight: WeightTensors) -> Tensor:
     return (s * (0.5 * weight.apply(s) + weight.divergence)).sum(dim=1)
 
 

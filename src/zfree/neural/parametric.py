@@ -17,11 +17,11 @@ from zfree.autodiff import torch_func
 from zfree.domains import Domain, Units
 from zfree.errors import DataError, SingularMomentsError, SpecificationError
 from zfree.generators import Generator
-from zfree.neural.density import KEPT_STARTS, UnnormalisedDensity
-from zfree.neural.weights import Weight, as_generator, log_unit
+from zfree.neural.unnormalised import KEPT_STARTS, UnnormalisedDensity
+from zfree.neural.weight_tensors import WeightTensors, as_generator, log_unit
 
-Parameters = dict[str, Tensor]
-ParametricEnergy = Callable[[Tensor, Parameters], Tensor]
+NamedTensors = dict[str, Tensor]
+ParametricEnergy = Callable[[Tensor, NamedTensors], Tensor]
 """One point (d,) and the parameters by name to the energy, a scalar: −log p up to a constant in x."""
 CHUNK = 2048
 """Rows differentiated at a time."""
@@ -99,7 +99,7 @@ class ParametricModel(UnnormalisedDensity):
         generator = as_generator(self.generator, self.domain_)
         measuring = generator.in_units(Units.of(self.domain_, rows))
         unit = log_unit(measuring, self.domain_, rows)  # the optimiser's tolerances are absolute
-        rule = _Rule(self.energy, self._shapes, rows, Weight.at(measuring, self.domain_, rows, log_scale=unit))
+        rule = _Rule(self.energy, self._shapes, rows, WeightTensors.at(measuring, self.domain_, rows, log_scale=unit))
         rng = np.random.default_rng(self.random_state)
         best = None
         for k in range(self.restarts + 1):
@@ -137,7 +137,7 @@ class ParametricModel(UnnormalisedDensity):
         check_is_fitted(self, "parameters_")
         rows = self._rows(X, reset=False)
         rule = _Rule(
-            self.energy, self._shapes, rows, Weight.at(self._measuring, self.domain_, rows, log_scale=self._unit)
+            self.energy, self._shapes, rows, WeightTensors.at(self._measuring, self.domain_, rows, log_scale=self._unit)
         )
         return -rule.value_and_gradient(self._theta)[0]
 
@@ -152,7 +152,9 @@ class ParametricModel(UnnormalisedDensity):
 class _Rule:
     """The scoring rule as a function of θ, row by row, and its derivatives by torch.func."""
 
-    def __init__(self, energy: ParametricEnergy, shapes: dict[str, tuple[int, ...]], X: Array, weight: Weight) -> None:
+    def __init__(
+        self, energy: ParametricEnergy, shapes: dict[str, tuple[int, ...]], X: Array, weight: WeightTensors
+    ) -> None:
         self._energy, self._shapes = energy, shapes
         self._X, self._divergence = torch.as_tensor(X), weight.divergence
         self._D = torch.stack([weight.apply(e.expand(len(X), -1)) for e in torch.eye(X.shape[1]).double()], dim=1)
@@ -191,12 +193,16 @@ class _Rule:
                 "the loss has no strict minimum where the optimiser stopped: some parameters are not determined by the data, or "
                 "it needs another start or more steps (restarts=, max_iter=)."
             )
-        inverse = np.linalg.inv(gamma)
-        return np.asarray(
-            inverse @ (gradients.T @ gradients / len(gradients)) @ inverse / len(gradients), dtype=np.float64
-        )
+        return _sandwich(gamma, gradients)
 
 
-def _unpack(theta: Tensor, shapes: dict[str, tuple[int, ...]]) -> Parameters:
+def _sandwich(gamma: Array, gradients: Array) -> Array:
+    """Γ⁻¹ΣΓ⁻¹/N from the Hessian of the mean loss, symmetric, and the gradients of the rows (N, r)."""
+    inverse = np.linalg.inv(gamma)
+    covariance: Array = inverse @ (gradients.T @ gradients / len(gradients)) @ inverse / len(gradients)
+    return covariance
+
+
+def _unpack(theta: Tensor, shapes: dict[str, tuple[int, ...]]) -> NamedTensors:
     pieces = torch.split(theta, [int(np.prod(shape)) for shape in shapes.values()])
     return {name: piece.reshape(shape) for (name, shape), piece in zip(shapes.items(), pieces, strict=True)}

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from zfree.errors import MissingDependencyError
 from zfree.files import write_whole
-from zfree.neural.training import Report, State
+from zfree.neural.training import EpochListener, State
 
 Losses = list[dict[str, float]]
 
 
 @contextmanager
-def progress_bar(shown: bool, epochs: int) -> Iterator[Report]:
+def progress_bar(shown: bool, epochs: int) -> Iterator[EpochListener]:
     """A function to call after every epoch; it draws a bar if asked to."""
     with _bar(shown, "epoch", epochs) as update:
 
@@ -41,7 +41,17 @@ def iteration_bar(shown: bool, iterations: int) -> Iterator[Callable[[Losses], N
         yield report
 
 
-def save_history(history: Losses, path: Path) -> None:
+def save_losses(history: Losses, log: str | Path | None, plot: str | Path | None) -> None:
+    """The history as a CSV file and as a picture, where there is a history and they are asked for."""
+    if plot is not None and history:
+        from zfree.plotting.loss_curves import draw_losses
+
+        draw_losses(history, Path(plot))
+    if log is not None and history:
+        _write_table(history, Path(log))
+
+
+def _write_table(history: Losses, path: Path) -> None:
     """A CSV file with a line for each entry, written whole; a number that an entry lacks is left blank."""
     text = io.StringIO()
     columns = dict.fromkeys(name for row in history for name in row)

@@ -37,7 +37,7 @@ OPTIMISERS: dict[str, Any] = {
 VALIDATION_SEED = 2**31 - 1
 """The held-out score sees the same probes and neighbours after every epoch."""
 
-Report = Callable[["State"], None]
+EpochListener = Callable[["State"], None]
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Trainer:
         self.optimiser = OPTIMISERS[plan.optimiser](network.parameters(), lr=plan.learning_rate)
         self.state = State()
 
-    def run(self, checkpoint: Path | None = None, report: Report = lambda state: None) -> State:
+    def run(self, checkpoint: Path | None = None, report: EpochListener = lambda state: None) -> State:
         """Train from where the checkpoint is, or from the start, to the last epoch or until nothing improves."""
         if checkpoint is not None:
             check_place(checkpoint)

@@ -23,10 +23,11 @@ from zfree.neural.devices import as_device, evaluating
 from zfree.neural.latent_likelihood import NegativeLogLikelihood, annealed_nll, importance_nll
 from zfree.neural.pairs import Networks, Pair, PairNetwork, decoder_network
 from zfree.neural.pixels import PixelModel, as_pixel_model, as_pixels
-from zfree.neural.progress import iteration_bar, save_history
+from zfree.neural.progress import iteration_bar, save_losses
 from zfree.neural.score_check import ScoreCheck
 from zfree.neural.turns import seeded
 from zfree.neural.vae_training import AutoencoderTrainer
+from zfree.neural.weight_tensors import as_array
 from zfree.samplers.draws import check_number
 
 CHUNK = 500
@@ -156,13 +157,13 @@ class ImplicitVAE(BaseEstimator):
 
             def report(history: list[dict[str, float]]) -> None:
                 self.history_, self.seconds_ = history, trainer.seconds
-                self._write_log(history)
+                save_losses(history, self.log, self.plot)
                 show(history)
 
             trainer.run(self.iterations, path, self.checkpoint_every, report, monitor, self.monitor_every)
         if not hasattr(self, "history_"):  # a checkpoint of the whole training: nothing was left to do
             self.history_, self.seconds_ = trainer.history, trainer.seconds
-            self._write_log(trainer.history)
+            save_losses(trainer.history, self.log, self.plot)
         return self
 
     def _check(self, n_rows: int) -> None:
@@ -204,17 +205,9 @@ class ImplicitVAE(BaseEstimator):
             raise SpecificationError(f"generator must be a generator such as zf.Identity(), got {self.generator!r}.")
         return generator
 
-    def _write_log(self, history: list[dict[str, float]]) -> None:
-        if self.plot is not None and history:
-            from zfree.plotting.training import save_losses
-
-            save_losses(history, Path(self.plot))
-        if self.log is not None and history:
-            save_history(history, Path(self.log))
-
     def encode(self, X: Any, random_state: Seed = None) -> Array:
         """One draw of z for every row."""
-        return np.concatenate([_array(z) for _, z in self._encode(X, random_state)])
+        return np.concatenate([as_array(z) for _, z in self._encode(X, random_state)])
 
     def _encode(self, X: Any, random_state: Seed) -> Iterator[tuple[Tensor, Tensor]]:
         """What the networks see of the rows and a draw of z for them, some at a time."""
@@ -246,7 +239,7 @@ class ImplicitVAE(BaseEstimator):
         """
         check_is_fitted(self, "score_network_")
         with evaluating(self.score_network_), torch.no_grad():
-            found = [(_array(z), _array(self.score_network_(x, z))) for x, z in self._encode(X, random_state)]
+            found = [(as_array(z), as_array(self.score_network_(x, z))) for x, z in self._encode(X, random_state)]
         return ScoreCheck(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
     def reconstruct(self, X: Any, random_state: Seed = None) -> Array:
@@ -256,7 +249,7 @@ class ImplicitVAE(BaseEstimator):
     def _decode(self, z: Tensor) -> Array:
         model = as_pixel_model(self.pixels)
         with evaluating(self.decoder_), torch.no_grad():
-            return np.concatenate([_array(model.intensity(self.decoder_(points))) for points in z.split(CHUNK)])
+            return np.concatenate([as_array(model.intensity(self.decoder_(points))) for points in z.split(CHUNK)])
 
     def nll(
         self, X: Any, *, method: str = "importance", samples: int = 500, random_state: Seed = 0, **options: Any
@@ -302,7 +295,3 @@ class ImplicitVAE(BaseEstimator):
 
     def _latent(self) -> int:
         return self.score_network_.n_second
-
-
-def _array(values: Tensor) -> Array:
-    return values.cpu().numpy().astype(np.float64)

@@ -32,7 +32,7 @@ from zfree.neural.plain_data import (
 )
 from zfree.neural.sparse_rows import SparseRows
 from zfree.neural.turns import torch_threads
-from zfree.neural.weights import Weight
+from zfree.neural.weight_tensors import WeightTensors
 
 
 class AutoencoderTrainer:
@@ -130,7 +130,7 @@ class AutoencoderTrainer:
     def _score_loss(self, x: Tensor | SparseRows, z: Tensor) -> Tensor:
         score = self.networks.score
         image = score.image(x)
-        weight = Weight.at(self.generator, self._domain, z)
+        weight = WeightTensors.at(self.generator, self._domain, z)
         return hutchinson_rule(lambda points: score.join(image, points), z, weight, generator=self.noise).mean()
 
     def _draw(self, n: int) -> Tensor:

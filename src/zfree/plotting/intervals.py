@@ -22,7 +22,7 @@ def plot_intervals(
     truth: ArrayLike | None = None,
     ax: Any | None = None,
 ) -> Any:
-    """Draw estimates and their intervals, which are centred at the estimate minus its bias where that is known.
+    """Draw estimates and their intervals, which are centered at the estimate minus its bias where that is known.
 
     Parameters
     ----------

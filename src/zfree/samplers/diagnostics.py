@@ -36,14 +36,14 @@ def effective_size(states: Array) -> Array:
     """How many independent draws the chains are worth, per coordinate (d,), by Geyer's initial monotone sequence."""
     halves = _halves(states)
     n, m, _ = halves.shape
-    centred = halves - halves.mean(axis=0)
-    spectrum = np.fft.rfft(centred, 2 * n, axis=0)
+    centered = halves - halves.mean(axis=0)
+    spectrum = np.fft.rfft(centered, 2 * n, axis=0)
     autocovariance = np.fft.irfft(np.abs(spectrum) ** 2, axis=0)[:n] / np.arange(n, 0, -1)[:, None, None]
     within = autocovariance[0].mean(axis=0) * n / (n - 1)
     between = halves.mean(axis=0).var(axis=0, ddof=1)
     total = (n - 1) / n * within + between
     with np.errstate(invalid="ignore", divide="ignore"):
-        # Chains are centred at their own means; what that takes away from either term cancels (BDA's variogram).
+        # Chains are centered at their own means; what that takes away from either term cancels (BDA's variogram).
         rho = 1.0 - (autocovariance[0] - autocovariance).mean(axis=1) / total
     pairs = rho[: 2 * (n // 2)].reshape(n // 2, 2, -1).sum(axis=1)
     # Sums of neighbours are positive and decreasing for a reversible chain; what is not is noise.

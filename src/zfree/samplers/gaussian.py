@@ -6,6 +6,8 @@ On a line x + t v the density :math:`\exp(-\tfrac12 (x-c)^\top K (x-c) + \eta^\t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -37,6 +39,15 @@ HEAT = 16.0
 HOT_ROUNDS = 4
 MOST_ROUNDED = 0.5
 """Share of the moves that may be rounded onto the boundary, and so come to nothing. Chains beyond it stay where they started."""
+
+
+class _Restricted(NamedTuple):
+    """exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain."""
+
+    domain: Domain
+    center: Array
+    K: Array
+    eta: Array
 
 
 def sample_gaussian(
@@ -104,23 +115,23 @@ def gaussian_draws(
     patience: float = 1.0,
 ) -> Draws:
     """Draws from exp(−½ (x − c)ᵀK(x − c) + ηᵀ(x − c)) on a domain; chains start from rows of `start`, if it is given."""
+    law = _Restricted(domain, center, K, eta)
     with blas_threads_for(domain.dimension):  # many small products
-        found = _by_rejection(domain, center, K, eta, n, rng)
+        found = _by_rejection(law, n, rng)
         if found is not None:
             return Draws(found, True, "rejection")
         intervals = coordinate_intervals(domain)
         if intervals is not None and not np.any(K - np.diag(np.diagonal(K))):
-            return Draws(_independent(center, np.diagonal(K), eta, intervals, n, rng), True, "independent coordinates")
+            return Draws(_independent(law, intervals, n, rng), True, "independent coordinates")
         if domain.is_convex:
-            states, rhat, size = _chains(domain, center, K, eta, n, rng, start, patience)
+            states, rhat, size = _chains(law, n, rng, start, patience)
             return Draws(spread_evenly(states, n), False, "chains along lines", rhat, size)
-        return _on_hull(domain, center, K, eta, n, rng, start, patience)
+        return _on_hull(law, n, rng, start, patience)
 
 
-def _independent(
-    center: Array, k: Array, eta: Array, intervals: tuple[Array, Array], n: int, rng: np.random.Generator
-) -> Array:
-    lower, upper = intervals
+def _independent(law: _Restricted, intervals: tuple[Array, Array], n: int, rng: np.random.Generator) -> Array:
+    (_, center, K, eta), (lower, upper) = law, intervals
+    k = np.diagonal(K)
     _check_ends(k, eta, lower - center, upper - center)
     # Measured from the end that the mode lies beyond, draws next to it keep their digits.
     mode = center + np.divide(eta, k, out=np.zeros_like(eta), where=k > 0)
@@ -132,10 +143,9 @@ def _independent(
     return np.clip(origin + draws, np.nextafter(lower, np.inf), np.nextafter(upper, -np.inf))
 
 
-def _by_rejection(
-    domain: Domain, center: Array, K: Array, eta: Array, n: int, rng: np.random.Generator
-) -> Array | None:
+def _by_rejection(law: _Restricted, n: int, rng: np.random.Generator) -> Array | None:
     """Draws of the Gaussian that fall inside; None where K has no inverse or hardly any do."""
+    domain, center, K, eta = law
     scale = 1.0 / np.sqrt(np.maximum(np.diagonal(K), 1e-300))
     if np.any(np.diagonal(K) <= 0) or np.linalg.eigvalsh(K * scale[:, None] * scale)[0] <= 1e-12:
         return None
@@ -152,26 +162,18 @@ def _by_rejection(
     return np.concatenate(kept)[:n]
 
 
-def _chains(
-    domain: Domain,
-    center: Array,
-    K: Array,
-    eta: Array,
-    n: int,
-    rng: np.random.Generator,
-    start: Array | None,
-    patience: float,
-) -> Run:
+def _chains(law: _Restricted, n: int, rng: np.random.Generator, start: Array | None, patience: float) -> Run:
     """Chains on a convex domain."""
+    domain, center, K, eta = law
     chains = number_of_chains(n)
     if start is None:
         x = center if domain.contains(center[None])[0] else domain.interior_point()
         X, root = np.repeat(x[None], chains, axis=0), first_root(domain, x, K)
-        X = block(_Move(domain, center, K / HEAT, eta / HEAT), X, root, HOT_ROUNDS, 1, rng)[-1]
+        X = block(_Move(law._replace(K=K / HEAT, eta=eta / HEAT)), X, root, HOT_ROUNDS, 1, rng)[-1]
     else:
         X = choose(start, chains, rng)
         root = learnt_root(start[None], first_root(domain, X[0], K))
-    move = _Move(domain, center, K, eta)
+    move = _Move(law)
     found = run(move, X, root, n, rng, int(patience * MOST_MOVES))
     if move.rounded > MOST_ROUNDED * move.moves:
         raise SpecificationError(
@@ -184,8 +186,8 @@ def _chains(
 class _Move:
     """An exact draw on the line through every state."""
 
-    def __init__(self, domain: Domain, center: Array, K: Array, eta: Array) -> None:
-        self._domain, self._center, self._K, self._eta = domain, center, K, eta
+    def __init__(self, law: _Restricted) -> None:
+        self._domain, self._center, self._K, self._eta = law
         self.moves = self.rounded = 0
 
     def __call__(self, X: Array, v: Array, rng: np.random.Generator) -> Array:
@@ -214,28 +216,19 @@ def _check_ends(q: Array | float, g: Array, low: Array, high: Array) -> None:
         )
 
 
-def _on_hull(
-    domain: Domain,
-    center: Array,
-    K: Array,
-    eta: Array,
-    n: int,
-    rng: np.random.Generator,
-    start: Array | None,
-    patience: float,
-) -> Draws:
+def _on_hull(law: _Restricted, n: int, rng: np.random.Generator, start: Array | None, patience: float) -> Draws:
     """Chains along lines may not find their way between the pieces of the domain; on its convex hull they do."""
-    asked = n
+    domain, d, asked = law.domain, len(law.center), n
     while True:
-        states, rhat, size = _chains(domain.hull, center, K, eta, asked, rng, start, patience)
-        every = states.reshape(-1, len(center))
+        states, rhat, size = _chains(law._replace(domain=domain.hull), asked, rng, start, patience)
+        every = states.reshape(-1, d)
         draws = every[domain.contains(every)]
         share = len(draws) / len(every)
         if len(draws) >= n:
             apart = np.linspace(0, len(draws) - 1, n).astype(np.intp)
             return Draws(draws[apart], False, "chains along lines of the convex hull", rhat, size * share)
         needed = n / max(share, 1e-12)
-        if needed * len(center) > MOST_NUMBERS:
+        if needed * d > MOST_NUMBERS:
             raise SpecificationError(
                 f"{len(draws)} of {len(every)} draws on the convex hull of {domain!r} fall inside it: nearly all of this Gaussian is "
                 "in the gaps. Check the mean, the precision and the domain, or sample from one piece of it."

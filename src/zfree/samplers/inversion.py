@@ -32,7 +32,7 @@ def inversion_draws(
     anchors = None if map_ is None else map_.unfold(domain.interior_point()[None] if rows is None else rows)
     if map_ is None or anchors is None or anchors.shape[1] != 1:
         return None
-    density = _Line(log_density, map_)
+    density = _UnfoldedLogDensity(log_density, map_)
     bracket = _bracket(density, float(anchors.min()), float(anchors.max()))
     if bracket is None:
         return None
@@ -54,7 +54,7 @@ def inversion_draws(
     return Draws(map_.fold(drawn[:, None]).points, True, "inversion of the distribution function")
 
 
-class _Line:
+class _UnfoldedLogDensity:
     """The log-density of the unfolded coordinate, −∞ where a point cannot be represented or the density is not a number.
 
     Where the latter matters, the density jumps, the grid is not trusted, and chains find out whether it is an error.
@@ -73,7 +73,7 @@ class _Line:
         return out
 
 
-def _bracket(density: _Line, low: float, high: float) -> tuple[float, float] | None:
+def _bracket(density: _UnfoldedLogDensity, low: float, high: float) -> tuple[float, float] | None:
     """Where the density is not negligible: widened from where the data are, then narrowed on finer grids."""
     width = max(high - low, 1.0)
     low, high = low - width, high + width

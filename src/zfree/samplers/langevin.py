@@ -28,7 +28,7 @@ TARGET = 0.574
 KEPT_DOUBLES = 2**24
 """States kept for the diagnostics, at most (128 MB)."""
 
-LogDensity = Callable[[Array], tuple[Array, Array]]
+LogDensityAndGradient = Callable[[Array], tuple[Array, Array]]
 """Rows (N, d) to log p up to a constant (N,) and its gradient (N, d)."""
 
 
@@ -118,7 +118,7 @@ class _Proposal:
 
 
 def sample_langevin(
-    log_density: LogDensity,
+    log_density: LogDensityAndGradient,
     domain: Domain,
     n: int,
     *,
@@ -173,7 +173,7 @@ def sample_langevin(
     chains, burn_in = whole_number(chains, "chains", 2), whole_number(burn_in, "burn_in")
     steps = whole_number(steps, "steps", 8)
     rng = random_generator(random_state)
-    target = _Target(log_density, domain, generator)
+    target = _Diffusion(log_density, domain, generator)
     state = target.begin(start, chains, rng)
     log_h = np.log(0.5)
     for t in range(1, burn_in + 1):
@@ -199,10 +199,10 @@ def sample_langevin(
     return Chains(target.out(draws), rate, h, split_rhat(states), effective_size(states))
 
 
-class _Target:
+class _Diffusion:
     """The density in full-dimensional coordinates, with the generator."""
 
-    def __init__(self, log_density: LogDensity, domain: Domain, generator: Generator | None) -> None:
+    def __init__(self, log_density: LogDensityAndGradient, domain: Domain, generator: Generator | None) -> None:
         self._log_density, self._given, self._chart = log_density, domain, domain.chart
         self._domain = domain if self._chart is None else self._chart.domain
         default = Barrier(1.0, det_power=0.0) if self._domain.is_convex else BoundaryDistance(scale="natural")

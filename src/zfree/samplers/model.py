@@ -96,8 +96,8 @@ def _textbook(model: Model, domain: Domain, theta: Array, n: int, rng: np.random
         # In y = log x the density is exp(−½ (y − c)ᵀK(y − c) + ηᵀy), and the change of variables adds Σ y.
         K = model.matrix(theta)
         slope = model.vector(theta) + (0.0 if isinstance(model, LogNormalModel) else 1.0)  # whose base is exp(−Σ y)
-        centre = model.center + np.linalg.solve(K, slope)
+        center = model.center + np.linalg.solve(K, slope)
         root = np.linalg.inv(np.linalg.cholesky(K))
-        draws = np.exp(centre + rng.standard_normal((n, d)) @ root)
+        draws = np.exp(center + rng.standard_normal((n, d)) @ root)
         return Draws(np.clip(draws, TINY, 1.0 / TINY), True, "normal logarithms")
     return None

@@ -21,7 +21,7 @@ from zfree.generators import Barrier, BoundaryDistance, Generator, named
 
 
 @dataclass(frozen=True, eq=False)
-class Weight:
+class WeightTensors:
     """D and ∇·D at N points, in the structure of the generator's field.
 
     Attributes
@@ -40,7 +40,7 @@ class Weight:
     dense: Tensor | None
 
     @classmethod
-    def at(cls, generator: Generator, domain: Domain, X: Tensor | Array, *, log_scale: float = 0.0) -> Weight:
+    def at(cls, generator: Generator, domain: Domain, X: Tensor | Array, *, log_scale: float = 0.0) -> WeightTensors:
         """Evaluate a generator at the rows of `X`, divided by exp(`log_scale`), as tensors of the kind of `X`."""
         like = X if isinstance(X, Tensor) else torch.zeros((), dtype=torch.float64)
         points = as_array(X)
@@ -64,18 +64,18 @@ class Weight:
             out = out + (sigma * (u * V).sum(dim=1))[:, None] * u
         return out
 
-    def to(self, like: Tensor) -> Weight:
+    def to(self, like: Tensor) -> WeightTensors:
         """With the precision and device of `like`."""
-        return Weight(
+        return WeightTensors(
             self.divergence.to(like),
             None if self.diagonal is None else self.diagonal.to(like),
             tuple((sigma.to(like), u.to(like)) for sigma, u in self.rank_ones),
             None if self.dense is None else self.dense.to(like),
         )
 
-    def rows(self, index: Tensor) -> Weight:
+    def rows(self, index: Tensor) -> WeightTensors:
         """The weight at some of the points."""
-        return Weight(
+        return WeightTensors(
             self.divergence[index],
             None if self.diagonal is None else self.diagonal[index],
             tuple((sigma[index], u[index]) for sigma, u in self.rank_ones),

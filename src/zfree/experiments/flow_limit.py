@@ -36,11 +36,13 @@ ON = {"S³": (SOFT, THEOREM, PROPER), "R₊³": (SOFT, THEOREM, PROPER), "R³": 
 """Which neighbourhoods are tried where: the cube's limit is score matching on the whole space."""
 ORDERS = {SOFT: 1, THEOREM: 2, PROPER: 2, CUBE: 2}
 """The remainder of the expansions: O(ε) in the soft case, odd moments being zero, O(r²) in the hard one, O(ε²) for the side ε of a cube."""
+CONSTANTS = {THEOREM: "λ = C₆/C₃", PROPER: "λ = 1"}
+"""What tells apart the hard neighbourhoods, which share a panel of the figure."""
 SYMBOLS = {SOFT: "ε", THEOREM: "r", PROPER: "r", CUBE: "ε"}
 
 
 @dataclass(frozen=True)
-class Limit(Experiment):
+class FlowLimit(Experiment):
     """‖∇θ K − ∇θ L‖ / ‖∇θ L‖ against the size of the neighbourhood, by quadrature over the neighbours of `rows` points.
 
     K is minimum probability flow in the units of its limit (4/ε times the paper's), L the score matching loss that the
@@ -148,7 +150,7 @@ class Limit(Experiment):
                     which = KINDS.index(kind)
                     values = [errors[where, which, k] for k in range(len(steps))]
                     lowest = min(lowest, values[-1])
-                    label = f"{domain}, {kind.removeprefix('hard, ')}" if len(kinds) > 1 else domain
+                    label = f"{domain}, {CONSTANTS[kind]}" if kind in CONSTANTS else domain
                     ax.loglog(steps, values, style, marker="o", color=PALETTE[which], label=label)
             ax.loglog(steps, 0.4 * lowest * (steps / steps[-1]) ** order, ":", color="0.5", label=f"slope {order}")
             ax.set(title=title, xlabel=SYMBOLS[kinds[0]])

@@ -10,7 +10,7 @@ from zfree.files import write_whole
 from zfree.plotting.trials import PALETTE, panels
 
 
-def save_losses(history: Sequence[Mapping[str, float]], path: Path) -> None:
+def draw_losses(history: Sequence[Mapping[str, float]], path: Path) -> None:
     """One panel for each number in the history but ``iteration``, written whole."""
     names = list(dict.fromkeys(name for row in history for name in row if name != "iteration"))
     figure, axes = panels(len(names), width=3.2, height=2.8)

@@ -15,7 +15,7 @@ MOST_PER_CORE = 8
 """Processes."""
 
 
-def check_limits(experiment: Experiment, jobs: int) -> None:
+def check_feasible(experiment: Experiment, jobs: int) -> None:
     """Refuse settings of a wrong kind, too many trials or processes, and trials that need more memory than there is."""
     for field in fields(experiment):
         like(field, getattr(experiment, field.name))

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from zfree.arrays import Array, Seed
+from zfree.deprecation import renamed_attributes
 from zfree.domains import Domain, RealSpace
 from zfree.estimators.boundary_rows import keep_inside
 from zfree.estimators.validation import check_domain, column_names, read_table
@@ -18,6 +19,7 @@ KEPT_STARTS = 1024
 """Rows of the data kept to start the chains of a sampler from."""
 
 
+@renamed_attributes("0.3", log_prob_unnormalised="log_density")
 class UnnormalisedDensity(BaseEstimator, ABC):
     """Reads rows on a domain, evaluates log p up to a constant, draws by Langevin chains. Fitting is the subclass's affair."""
 
@@ -37,7 +39,7 @@ class UnnormalisedDensity(BaseEstimator, ABC):
             self.domain_ = domain
         return keep_inside(domain, array, None, column_names(self, d, domain.columns), "raise", None)[0]
 
-    def log_prob_unnormalised(self, X: Any) -> Array:
+    def log_density(self, X: Any) -> Array:
         """log p of each row up to the unknown constant: minus the energy."""
         check_is_fitted(self, "generator_")
         return self._evaluate(self._rows(X, reset=False))[0]

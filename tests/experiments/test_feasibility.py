@@ -8,8 +8,8 @@ from dataclasses import fields, replace
 import pytest
 
 from zfree.errors import SpecificationError, ZfreeError
-from zfree.experiments import EXPERIMENTS, limits, run
-from zfree.experiments.limits import check_limits
+from zfree.experiments import EXPERIMENTS, feasibility, run
+from zfree.experiments.feasibility import check_feasible
 
 QUICK = [name for name, experiment in EXPERIMENTS.items() if not experiment.by_itself]
 ABSURD = [
@@ -31,15 +31,15 @@ def little_memory():
 
 @pytest.mark.parametrize("name", QUICK)
 def test_any_value_of_any_setting_is_taken_or_refused_in_a_sentence(name, little_memory, monkeypatch):
-    monkeypatch.setattr(limits, "machine_memory", lambda: 1e9)
+    monkeypatch.setattr(feasibility, "machine_memory", lambda: 1e9)
     experiment, refused = EXPERIMENTS[name](), 0
     for field in fields(experiment):
         for value in ABSURD:
             try:
                 changed = experiment.with_settings({field.name: value})
-                check_limits(changed, 1)
+                check_feasible(changed, 1)
                 changed.check()
-                assert len(changed.plan()) <= limits.MOST_TRIALS
+                assert len(changed.plan()) <= feasibility.MOST_TRIALS
             except ZfreeError as error:
                 refused += 1
                 text = str(error)
@@ -95,9 +95,9 @@ def test_processes(tmp_path, jobs):
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_as_it_is_is_allowed(name, monkeypatch):
-    monkeypatch.setattr(limits, "machine_memory", lambda: 4e9)
+    monkeypatch.setattr(feasibility, "machine_memory", lambda: 4e9)
     for experiment in (EXPERIMENTS[name](), EXPERIMENTS[name]().quick()):
-        check_limits(experiment, 1)
+        check_feasible(experiment, 1)
         assert experiment.count() == len(experiment.plan()) or name == "limit" or name.startswith("vae-")
 
 
