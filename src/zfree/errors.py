@@ -56,16 +56,16 @@ class AtRowError(ZfreeError):
         super().__init__(tell(row))
         self._tell, self._row = tell, row
 
-    def renumbered(self, number: Callable[[int], int]) -> AtRowError:
-        """The same error with the number that the row has in the user's table."""
-        return type(self)(self._tell, number(self._row))
+    @property
+    def _plain(self) -> type[ZfreeError]:
+        return type(self).__mro__[2]
+
+    def renumbered(self, number: Callable[[int], int]) -> ZfreeError:
+        """A plain error with the number that the row has in the user's table."""
+        return self._plain(self._tell(number(self._row)))
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _plain_error, (type(self).__mro__[2], str(self))
-
-
-def _plain_error(kind: type[ZfreeError], message: str) -> ZfreeError:
-    return kind(message)
+        return self._plain, (str(self),)
 
 
 class SpecificationAtRowError(AtRowError, SpecificationError):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import zfree as zf
 from zfree.data import Table, Together, as_source, deal
-from zfree.errors import SpecificationError
+from zfree.errors import NotConvexAtRowError, NotConvexError, SpecificationAtRowError, SpecificationError
 
 RNG = np.random.default_rng(0)
 X, WEIGHT = RNG.gamma(2.0, 1.0, (1003, 3)), RNG.uniform(0.5, 2.0, 1003)
@@ -246,15 +248,32 @@ def test_a_message_names_the_row_of_the_users_table(weighted, chunked, monkeypat
 
 
 @pytest.mark.filterwarnings("ignore::zfree.errors.BoundaryRowsWarning")
-def test_a_weight_that_fails_names_the_row_of_the_users_table(monkeypatch):
+@pytest.mark.parametrize("doubles", [2**20, 1])
+@pytest.mark.parametrize("chosen", [False, True])
+def test_a_weight_that_fails_names_the_row_of_the_users_table(chosen, doubles, monkeypatch):
+    monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", doubles)
     X = np.random.default_rng(3).gamma(3.0, 1.0, (300, 2))
     X[[0, 5, 100]] = 0.0
+    bad = X[210, 0]
+    weight = zf.Custom(
+        lambda X: np.where(np.isclose(X[:, 0], bad), -1.0, 1.0) * X[:, 0] * X[:, 1],
+        divergence=lambda X: X[:, ::-1].copy(),
+        vanishing_at_boundary=True,
+    )
+    generator = [weight, zf.Barrier(1.9)] if chosen else weight  # the second is refused, and all reasons are told
+    with pytest.raises(SpecificationError, match=r"smallest eigenvalue at row 210 is"):
+        zf.TruncatedGaussian(generator=generator, boundary="drop", check=False).fit(X)
 
-    def h(x):
-        return np.where(np.isclose(x, X[210, 0]), np.nan, x)
 
-    weight = zf.CoordinateWeight(h, derivative=np.ones_like)
-    for doubles in (2**20, 1):
-        monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", doubles)
-        with pytest.raises(SpecificationError, match=r"row 210\b"):
-            zf.TruncatedGaussian(generator=weight, boundary="drop", check=False).fit(X)
+@pytest.mark.parametrize(
+    ("kind", "plain"), [(SpecificationAtRowError, SpecificationError), (NotConvexAtRowError, NotConvexError)]
+)
+def test_an_error_at_a_row_is_a_plain_one_once_it_is_numbered_or_sent(kind, plain):
+    error = kind("wrong at row {}".format, 3)
+    assert isinstance(error, plain)
+    numbered = error.renumbered(lambda row: row + 100)
+    assert type(numbered) is plain
+    assert (str(error), str(numbered)) == ("wrong at row 3", "wrong at row 103")
+    sent = pickle.loads(pickle.dumps(error))
+    assert type(sent) is plain
+    assert str(sent) == str(error)

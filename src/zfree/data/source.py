@@ -17,6 +17,7 @@ import numpy as np
 
 from zfree.arrays import Array, Index, chunk_rows
 from zfree.data.statistics import Statistics
+from zfree.errors import AtRowError
 
 
 class Addable(Protocol):
@@ -149,7 +150,15 @@ class Source(ABC):
             Rows that a block has at least, where its sum is so large that adding it up is what costs.
         """
         parts = iter(self.blocks(max(chunk_rows(doubles_per_row), least_rows)))
-        total = kernel(next(parts))
+        total = _of(next(parts), kernel)
         for block in parts:
-            total = total + kernel(block)
+            total = total + _of(block, kernel)
         return total
+
+
+def _of(block: Block, kernel: Callable[[Block], Summand]) -> Summand:
+    """The kernel of a block. What fails at a row of it names the row by its number in the user's table."""
+    try:
+        return kernel(block)
+    except AtRowError as error:
+        raise error.renumbered(block.number) from None

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from zfree.domains.base import Domain
 
 
-
 @dataclass(frozen=True, eq=False)
 class Units:
     """Typical sizes on one data set.
@@ -101,4 +100,3 @@ class Units:
     def columns(self, kept: Index | slice) -> Units:
         """The units of some of the columns, for weights that know nothing of slacks."""
         return Units(np.zeros(0), self.spread[kept])
-

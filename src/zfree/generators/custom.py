@@ -11,7 +11,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.conversion import check_callable, check_flag, values_of
 from zfree.domains import Domain
-from zfree.errors import SpecificationError
+from zfree.errors import SpecificationAtRowError, SpecificationError
 from zfree.fields import Dense, Diagonal, Field, Scalar
 from zfree.generators.base import Decay, Generator, GeneratorValue, Vanishing
 
@@ -76,9 +76,8 @@ def _as_field(values: Array, X: Array) -> Field:
         )
     if not np.all(smallest > 0):
         row = int(np.flatnonzero(~(smallest > 0))[0])
-        raise SpecificationError(
-            f"D must be positive definite; its smallest eigenvalue at row {row} is {smallest[row]:.3g}."
-        )
+        tell = f"D must be positive definite; its smallest eigenvalue at row {{}} is {smallest[row]:.3g}.".format
+        raise SpecificationAtRowError(tell, row)
     return field
 
 

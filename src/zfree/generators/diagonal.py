@@ -102,7 +102,9 @@ class CoordinateWeight(ScaledGenerator):
                 f"{value[row, column]:.6g} (column {column}). Use a weight that fits {domain!r}, or a Barrier."
             )
         slope = np.asarray(weight.derivative(scaled), dtype=float)
-        if not (value.max(initial=0.0) < np.inf and -np.inf < slope.min(initial=0.0) <= slope.max(initial=0.0) < np.inf):
+        if not (
+            value.max(initial=0.0) < np.inf and -np.inf < slope.min(initial=0.0) <= slope.max(initial=0.0) < np.inf
+        ):
             row, column = np.argwhere(~(np.isfinite(value) & np.isfinite(slope)))[0]
             raise SpecificationError(
                 f"the weight {weight.name} leaves the range of floating point at x = {X[row, column]:.6g} (row {row}, column {column}). "

@@ -63,7 +63,7 @@ class Full(Uncertainty):
 
 
 @dataclass(frozen=True, eq=False)
-class Diagonal(Uncertainty):
+class VariancesOnly(Uncertainty):
     """Variances of the parametrisations that a summary shows."""
 
     known: Mapping[str, Array]
@@ -114,7 +114,7 @@ def uncertainty(objective: Objective, solution: Solution, kind: str | None) -> U
         return Full(sandwich(objective, solution), solution.restriction.free)
     model = objective.problem.model
     found = variances(objective, solution, shown_maps(model, solution.theta))
-    return Diagonal(found)
+    return VariancesOnly(found)
 
 
 def shown_maps(model: Model, theta: Array) -> dict[str, Jacobian | None]:
@@ -129,7 +129,7 @@ def check_uncertainty(found: Uncertainty, solution: Solution, names: tuple[str, 
     measured = f" (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling)"
     if isinstance(found, Full):
         check_variances(found.working.diagonal(), solution.restriction.free, names, measured)
-    elif isinstance(found, Diagonal):
+    elif isinstance(found, VariancesOnly):
         check_variances(found.known["natural"], solution.restriction.free, names, measured)
 
 
@@ -137,4 +137,4 @@ def working_variances(found: Uncertainty) -> Array | None:
     """Variances to hold against zero."""
     if isinstance(found, Full):
         return np.asarray(found.working.diagonal())
-    return found.known["natural"] if isinstance(found, Diagonal) else None
+    return found.known["natural"] if isinstance(found, VariancesOnly) else None

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from zfree.data import Block, Together
-from zfree.errors import ZfreeError
+from zfree.errors import AtRowError, ZfreeError
 from zfree.moments import Moments
 from zfree.solvers import Objective
 
@@ -29,7 +29,10 @@ class _Attempt:
 
 
 def _moments(objective: Objective, block: Block) -> Moments:
-    return objective.problem.evaluated(block).moments()
+    try:
+        return objective.problem.evaluated(block).moments()
+    except AtRowError as error:
+        raise error.renumbered(block.number) from None
 
 
 def sum_together(objectives: Sequence[Objective]) -> list[ZfreeError | None]:
