@@ -10,10 +10,11 @@ import numpy as np
 from scipy.stats import truncnorm
 
 import zfree as zf
-from zfree.inference.criterion import information
+from zfree.data import Table
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, PairwiseModel
 from zfree.models.separable import SeparableModel
 from zfree.moments import Problem
+from zfree.selection.criterion import information
 
 BIG = 200_000
 ESTIMATORS = {DirichletModel: zf.Dirichlet, ExponentialModel: zf.Exponential, GammaModel: zf.Gamma}
@@ -53,7 +54,7 @@ class Setting:
     @cached_property
     def bound(self) -> float:
         """Trace of the Cramér–Rao bound over the reported block: the information is the covariance of t."""
-        problem = Problem(self.model, zf.Identity(), self.domain, self.big)
+        problem = Problem(self.model, zf.Identity(), self.domain, Table(self.big))
         return self.trace(np.linalg.inv(information(problem)))
 
     def estimator(self, generator):

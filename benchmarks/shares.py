@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.settings import Setting
+from zfree.data import Table, Together
 from zfree.domains import Units
 from zfree.generators import Generator
 from zfree.moments import Problem
@@ -35,16 +36,17 @@ def share(setting: Setting, generator: Generator, units: Units | None = None) ->
     units : Units, optional
         What the generator measures in; those of the draws by default. For the generator of a fit, that fit's.
     """
-    problem = Problem(setting.model, generator, setting.domain, setting.big, units=units)
+    problem = Problem(setting.model, generator, setting.domain, Table(setting.big), units=units)
     moments, r = problem.moments(), setting.model.n_parameters
     shift = setting.model.statistics(setting.big[:1])[0]  # any constant near the mean keeps the digits
-    total, second = np.zeros(2 * r), np.zeros((2 * r, 2 * r))
-    for rows in problem.rows():
+
+    def sums(rows):
         both = np.concatenate(
             [rows.influence(setting.theta, moments.log_scale), (setting.model.statistics(rows.X) - shift).T]
         )
-        total += both.sum(axis=1)
-        second += both @ both.T
+        return Together((both.sum(axis=1), both @ both.T))
+
+    total, second = problem.reduce(sums)
     mean = total / moments.n
     joint = second / moments.n - np.multiply.outer(mean, mean)
     meat, crossed = joint[:r, :r], -joint[:r, r:]

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from tests.posed import posed
 from zfree import arrays
 from zfree.models import PairwiseModel
-from zfree.moments import Moments, Problem
+from zfree.moments import Moments
 
 COLUMNS = ("a", "b", "c")
 
 
 def _moments(X, generator=None):
-    return Problem(PairwiseModel(COLUMNS), generator or zf.Barrier(1.0), zf.Orthant(3), X).moments()
+    return posed(PairwiseModel(COLUMNS), generator or zf.Barrier(1.0), zf.Orthant(3), X).moments()
 
 
 def test_two_halves_make_the_whole():

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import zfree as zf
+from tests.posed import posed
 from zfree.models import PairwiseModel
-from zfree.moments import Problem
 from zfree.neighbourhoods import BregmanBall, SoftNeighbourhood
 
 
@@ -50,7 +50,7 @@ class TestCorollary33:
         """For the rows of a sample, entry by entry: Γ = mean JJᵀ, g = mean Δt, whose minimum is the sample covariance."""
         X = np.random.default_rng(1).normal(size=(200, 2)) @ np.array([[1.0, 0.4], [0.0, 0.7]]) + 0.3
         model = PairwiseModel(["a", "b"])
-        moments = Problem(model, QUADRATIC[name], zf.RealSpace(2), X).moments()
+        moments = posed(model, QUADRATIC[name], zf.RealSpace(2), X).moments()
         scale = np.exp(moments.log_scale)
         x, y = X.T
         o, z = np.ones(200), np.zeros(200)

@@ -68,13 +68,13 @@ class TestEstimatingFunction:
 
     def test_the_library_has_it(self):
         """Γ₁θ + g₁ of a row is A_D∇t: a Gaussian on the half-line with h(x) = x."""
+        from tests.posed import posed, whole
         from zfree.models import PairwiseModel
-        from zfree.moments import Problem
 
         K, eta = 2.0, 0.8
         rows = x[:, None]
-        problem = Problem(PairwiseModel(["x"]), zf.CoordinateWeight("x"), zf.Orthant(1), rows)
-        (chunk,) = problem.rows()
+        problem = posed(PairwiseModel(["x"]), zf.CoordinateWeight("x"), zf.Orthant(1), rows)
+        chunk = whole(problem)
         function = np.exp(chunk.log_scale) * chunk.influence(np.array([K, eta]), chunk.log_scale)
         s = eta - K * x
         assert np.allclose(function[0], -2 * x - x**2 * s)  # t = −x²/2, so D t' = −x²

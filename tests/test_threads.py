@@ -212,7 +212,7 @@ def test_ranking_in_threads_leaves_the_filters_alone():
     candidates = [zf.Barrier(), zf.Barrier(1.9, det_power=0), zf.Identity()]
 
     def order(_=None):
-        return [(c.generator, c.problem) for c in zf.rank(zf.TruncatedGaussian(domain=zf.Orthant(2)), X, candidates)]
+        return [(c.generator, c.refused) for c in zf.rank(zf.TruncatedGaussian(domain=zf.Orthant(2)), X, candidates)]
 
     expected = order()
     filters = list(warnings.filters)

@@ -14,9 +14,11 @@ from scipy.special import gamma as gamma_function
 
 import zfree as zf
 from tests.heavy_tails import inverse_gamma, lomax
+from tests.posed import posed
+from zfree.data import Block
 from zfree.inference import judge, tail_orders
 from zfree.models import GammaModel, PairwiseModel
-from zfree.moments import Problem, Rows
+from zfree.moments import Rows
 from zfree.solvers import Restriction
 
 
@@ -72,7 +74,7 @@ def sides(model, theta, generator, domain, log_constant, n, which=None, pieces=4
     X, weight = nodes(domain.dimension, n, pieces)
     radius = np.linalg.norm(X, axis=1)
     rho, slope = cut_off(radius, n)
-    rows = Rows(model, generator, domain, X, None)
+    rows = Rows(model, generator, domain, Block(X))
     D, divergence = rows.value.field, rows.value.divergence
     p = np.exp(model.log_density(X, theta) - log_constant + rows.value.log_weight) * weight  # with the factor of D
     s, outward = model.score(X, theta), X / radius[:, None]
@@ -137,7 +139,7 @@ def test_the_flux_that_stays():
     assert first == pytest.approx(first[1], rel=0.05)
     # The library says so, and the estimate is 0 on every data set, since g_i = 0.
     x = 1.0 / np.random.default_rng(0).gamma(1.0, 1.0 / beta, size=(500, 1))
-    problem = Problem(model, generator, zf.Orthant(1), x)
+    problem = posed(model, generator, zf.Orthant(1), x)
     assert judge(None, (), tail_orders(problem, theta, Restriction.none(1)))[:2] == (False, False)
     moments = problem.moments()
     assert abs(moments.g[0] / moments.gamma.dense()[0, 0]) < 1e-9
@@ -155,5 +157,5 @@ def test_the_fifth_integral_is_not_needed():
     assert np.all(rests[1:] < 0.06 * rests[:-1])
     assert found[-1].left == pytest.approx(found[-1].right, rel=1e-4)
     x = np.random.default_rng(0).pareto(0.7, size=(500, 1))
-    problem = Problem(model, weight, domain, x)
+    problem = posed(model, weight, domain, x)
     assert judge(None, (), tail_orders(problem, theta, Restriction.none(1))).finite_variance

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from tests.posed import posed
 from tests.sampling import interior, truncated_gaussian
 from zfree.errors import NotPositiveDefiniteWarning, UnitsWarning, ZfreeWarning
-from zfree.inference.boundary import probe
-from zfree.moments import Problem
+from zfree.inference.facets import probe
 from zfree.solvers import Restriction
 
 GENERATORS = ["auto", zf.Barrier(4 / 3), zf.Barrier(0.3, 0.0), zf.BoundaryDistance(scale="natural")]
@@ -264,7 +264,7 @@ def test_an_unknown_model_is_probed_in_columns_without_units():
 
     def orders(est, c):
         result = est.result_
-        problem = Problem(result.model, result.generator, result.domain, X * c)
+        problem = posed(result.model, result.generator, result.domain, X * c)
         return probe(problem, result.theta, Restriction.none(4))
 
     units = np.array([1e5, 1e-7])

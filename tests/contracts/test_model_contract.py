@@ -10,6 +10,7 @@ import zfree as zf
 from tests.contracts.tables import DOMAINS
 from tests.sampling import interior
 from zfree import arrays
+from zfree.data import Block
 from zfree.fields import Dense
 from zfree.generators import Generator, GeneratorValue, Vanishing
 from zfree.models import (
@@ -181,9 +182,9 @@ def test_moments_influence_and_scores_match_automatic_differentiation(name, fiel
     domain, X = _SIZES[domain_name], _points(domain_name)
     weight = np.random.default_rng(3).uniform(0.5, 2.0, len(X))
     theta = np.random.default_rng(5).standard_normal(model.n_parameters)
-    rows = Rows(model, generator, domain, X, weight)
+    rows = Rows(model, generator, domain, Block(X, weight))
     dense = Written(generator.evaluate(domain, X))
-    auto = Rows(_torch_model(model, t, b), dense, domain, X, weight)
+    auto = Rows(_torch_model(model, t, b), dense, domain, Block(X, weight))
     ours, theirs = rows.moments(), auto.moments()
     scale = np.exp(ours.log_scale)
     assert np.allclose(scale * ours.gamma.dense(), theirs.gamma.dense(), rtol=1e-9, atol=1e-11)

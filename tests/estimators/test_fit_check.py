@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 import zfree as zf
+from zfree.data import Table
 from zfree.errors import MisfitWarning, SpecificationError, ZfreeWarning
 from zfree.estimators.checking import content_seed
-from zfree.inference.goodness import Rows
 from zfree.inference.verdict import ALARM
 from zfree.samplers import sample_gaussian
 
@@ -129,11 +130,12 @@ def test_chains_do_not_see_the_order_of_the_rows():
 
 
 def test_the_seed_is_a_function_of_the_values():
-    rows = Rows(X, None, ("a", "b"))
-    assert content_seed(rows) == content_seed(rows._replace(X=X[::-1]))
-    assert content_seed(rows) == content_seed(rows._replace(X=X * [1024.0, 0.5]))
+    rows = Table(X, None, ("a", "b"))
+    assert content_seed(rows) == content_seed(replace(rows, X=X[::-1]))
+    assert content_seed(rows) == content_seed(replace(rows, X=X * [1024.0, 0.5]))
     seeds = {
-        tuple(content_seed(r)) for r in (rows, Rows(X[:, ::-1], None, ()), Rows(X[:-1], None, ()), Rows(X, X[:, 0], ()))
+        tuple(content_seed(r))
+        for r in (rows, Table(X[:, ::-1], None, ()), Table(X[:-1], None, ()), Table(X, X[:, 0], ()))
     }
     assert len(seeds) == 4
 

@@ -96,7 +96,7 @@ def test_distances_are_combined(d):
 def test_rank_puts_a_barrier_last():
     ranking = zf.rank(zf.TruncatedGaussian(DOMAIN), X, [zf.Barrier(), zf.BoundaryDistance()])
     assert ranking.best.generator == zf.BoundaryDistance()
-    assert "convex" in ranking.candidates[1].problem
+    assert "convex" in ranking.candidates[1].refused
 
 
 def test_the_warning_names_a_generator_that_exists():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from tests.posed import posed
 from zfree.errors import ZfreeError
 from zfree.experiments import EXPERIMENTS
 from zfree.experiments.boundary_term import boundary_term
@@ -20,7 +21,6 @@ from zfree.experiments.exponential import ORDERS, _spread
 from zfree.experiments.nonconvex import NonConvex, smooth_weight
 from zfree.experiments.robustness import Robustness, win_rates
 from zfree.experiments.runner import run_trial
-from zfree.moments import Problem
 
 TINY = {
     "exponential": {"sizes": (30, 60), "trials": 3},
@@ -254,7 +254,7 @@ def test_the_boundary_term_by_volume_surface_and_simulation():
     assert np.allclose(term.volume, term.surface, rtol=1e-9, atol=1e-12)
     X = zf.samplers.sample_gaussian(domain, mean, K, 400_000, 0)
     theta = np.concatenate([K[term.model.rows, term.model.cols], K @ mean])
-    problem = Problem(term.model, zf.Barrier.log(scale="raw"), domain.hull, X)
+    problem = posed(term.model, zf.Barrier.log(scale="raw"), domain.hull, X)
     moments = problem.moments()
     seen = np.exp(moments.log_scale) * (moments.gamma.dense() @ theta + moments.g)
     spread = np.exp(moments.log_scale) * np.sqrt(np.diagonal(problem.influence_gram(theta, moments.log_scale))) / len(X)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from tests.posed import posed
 from tests.reference import column_divergence
 from zfree.curvatures import Energy
 from zfree.generators import Pilot, as_powers
 from zfree.models import PairwiseModel
-from zfree.moments import Problem
 from zfree.samplers import sample_model
 
 X = np.random.default_rng(0).gamma(2.0, 0.5, size=(60, 3))
@@ -50,7 +50,7 @@ def _share(model, generator, rows, theta, block):
     t = model.statistics(rows)
     t = t - t.mean(axis=0)
     psi = np.concatenate(
-        [part.influence(theta, 0.0).T for part in Problem(model, generator, zf.Orthant(3), rows).rows()]
+        posed(model, generator, zf.Orthant(3), rows).reduce(lambda part: [part.influence(theta, 0.0).T])
     )
     inverse = np.linalg.inv(psi.T @ t)
     covariance = inverse.T @ (psi.T @ psi) @ inverse

@@ -307,8 +307,8 @@ def test_a_pilot_that_is_no_precision_is_clipped():
 
 def test_it_reaches_the_bound_where_barriers_do_not():
     """Share of the Cramér–Rao bound for K at the truth, on 40,000 draws."""
+    from tests.posed import posed, whole
     from zfree.models import PairwiseModel
-    from zfree.moments import Problem
 
     domain, K, mean = zf.Orthant(3), 100 * np.linalg.inv(np.full((3, 3), 0.4) + 0.6 * np.eye(3)), np.full(3, 0.1)
     X = truncated_gaussian(domain, mean, K, 40_000)
@@ -319,7 +319,7 @@ def test_it_reaches_the_bound_where_barriers_do_not():
     t = t - t.mean(axis=0)
 
     def share(generator):
-        (rows,) = Problem(model, generator, domain, X).rows()
+        rows = whole(posed(model, generator, domain, X))
         psi = rows.influence(theta, rows.log_scale).T
         inverse = np.linalg.inv(psi.T @ t)  # minus Γ, by Stein's identity: in this form a share is at most one
         covariance = inverse.T @ (psi.T @ psi) @ inverse

@@ -7,7 +7,8 @@ import pytest
 from scipy.stats import kstest
 
 import zfree as zf
-from zfree.inference.goodness import Estimated, Rows, goodness_of_fit, pool_size
+from zfree.data import Table
+from zfree.inference.goodness import Estimated, goodness_of_fit, pool_size
 from zfree.inference.indicators import DEPENDENCE, LOG_DENSITY, Indicators, n_indicators
 from zfree.inference.likelihood_root import Pool, Refusal
 from zfree.inference.verdict import ALARM, GoodnessOfFit
@@ -26,7 +27,7 @@ def check(model, domain, theta, X, seed=0, *, weight=None, free=None, size=4000,
     theta = np.asarray(theta, dtype=float)
     free = np.ones(len(theta), bool) if free is None else np.asarray(free)
     estimate = Estimated(theta, 0.01 * np.eye(len(theta)), free)
-    rows = Rows(X, weight, tuple(f"x{j + 1}" for j in range(X.shape[1])))
+    rows = Table(X, weight, tuple(f"x{j + 1}" for j in range(X.shape[1])))
     return goodness_of_fit(model, domain, estimate, rows, drawer(model, domain, seed, effective), size=size)
 
 
@@ -164,7 +165,7 @@ def test_distance_is_in_standard_errors_of_the_estimate():
 
 def test_reasons_are_told():
     estimate = Estimated(np.ones(1), np.eye(1), np.ones(1, bool))
-    rows = Rows(np.ones((30, 1)) + np.arange(30)[:, None], None, ("x1",))
+    rows = Table(np.ones((30, 1)) + np.arange(30)[:, None], None, ("x1",))
     found = goodness_of_fit(
         ExponentialModel(["x1"]), ORTHANT, estimate, rows, lambda theta, n: Refusal("it rains"), size=1000
     )

@@ -212,13 +212,13 @@ def test_a_combination_has_the_sandwich():
 
 def test_a_negative_variance_is_an_error_not_a_zero(monkeypatch):
     covariance = np.diag([1.0, -1e-20])
-    parameters = Parameters(("a", "b"), np.ones(2), covariance, covariance)
+    parameters = Parameters(("a", "b"), np.ones(2), covariance.diagonal(), covariance)
     for ask in (lambda: parameters.standard_errors, parameters.conf_int, lambda: parameters.p_values):
         with pytest.raises(SingularMomentsError, match="variance of b is lost in rounding"):
             ask()
     for bad in (-1.0, np.nan):
         broken = np.diag([1.0, 1.0, bad, 1.0, 1.0])
-        monkeypatch.setattr(import_module("zfree.inference.estimate"), "sandwich", lambda *_, c=broken: c)
+        monkeypatch.setattr(import_module("zfree.inference.uncertainty"), "sandwich", lambda *_, c=broken: c)
         with pytest.raises(SingularMomentsError, match=r"variance of K\[x2,x2\] is lost.*ridge"):
             zf.TruncatedGaussian(generator=BARRIER, standard_errors="sandwich").fit(X)
 

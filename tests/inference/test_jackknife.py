@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import zfree as zf
 from tests.contracts.test_model_contract import _SIZES, FIELDS, MODELS
+from tests.posed import objective, posed
 from tests.sampling import interior
-from zfree.inference.dealing import deal
+from zfree.data import Table, deal
 from zfree.inference.jackknife import GROUPS, Jackknife, leave_groups_out, leave_rows_out
 from zfree.models import DirichletModel, GammaModel, PairwiseModel
-from zfree.moments import Problem
 from zfree.solvers import Restriction, solve
 
 EXACT = 1e-13
@@ -27,17 +25,17 @@ def _rows(domain_name, n):
 
 
 def _without(problem, restriction, ridge, kept):
-    weight = None if problem.weight is None else problem.weight[kept]
-    rest = replace(problem, X=problem.X[kept], weight=weight)
-    return solve(rest.moments(), restriction, problem.model.names, ridge, quiet=True).theta
+    weight = None if problem.source.weight is None else problem.source.weight[kept]
+    rest = problem.on(Table(problem.source.X[kept], weight))
+    return solve(objective(rest, restriction, ridge), quiet=True).theta
 
 
 def _assert_rows_are_exact(problem, restriction, ridge=0.0, which=range(0, 40, 6)):
-    moments = problem.moments()
-    solution = solve(moments, restriction, problem.model.names, ridge, quiet=True)
-    found = leave_rows_out(problem, moments, solution, ridge, tolerance=EXACT)
+    asked = objective(problem, restriction, ridge)
+    solution = solve(asked, quiet=True)
+    found = leave_rows_out(asked, solution, tolerance=EXACT)
     for i in which:
-        kept = np.arange(len(problem.X)) != i
+        kept = np.arange(problem.source.n_rows) != i
         change = _without(problem, restriction, ridge, kept) - solution.theta
         rounding = 1e-8 * np.abs(change).max() + 1e-12 * np.abs(solution.theta).max() + 1e-15
         assert np.allclose(found.changes[i], change, rtol=1e-6, atol=rounding)
@@ -48,7 +46,7 @@ def _assert_rows_are_exact(problem, restriction, ridge=0.0, which=range(0, 40, 6
 def test_without_each_row_for_every_model_and_structure(name, field):
     model, (domain_name, generator) = MODELS[name][0], FIELDS[field]
     X = _rows(domain_name, 40)
-    _assert_rows_are_exact(Problem(model, generator, _SIZES[domain_name], X), Restriction.none(model.n_parameters))
+    _assert_rows_are_exact(posed(model, generator, _SIZES[domain_name], X), Restriction.none(model.n_parameters))
 
 
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
@@ -57,23 +55,23 @@ def test_weights_known_values_and_a_ridge(ridge, weighted):
     model = PairwiseModel(("a", "b", "c"), center=np.array([0.2, 0.3, 0.1]))
     restriction = Restriction.from_names({"K[a,b]": 0.2, "eta[c]": 1.0}, model.names)
     weight = np.random.default_rng(0).uniform(0.1, 3.0, 40) if weighted else None
-    problem = Problem(model, zf.Barrier(1.2, 0.3), zf.SolidSimplex(3), _rows("SolidSimplex", 40), weight)
+    problem = posed(model, zf.Barrier(1.2, 0.3), zf.SolidSimplex(3), _rows("SolidSimplex", 40), weight)
     _assert_rows_are_exact(problem, restriction, ridge)
     P = np.random.default_rng(1).dirichlet([2.0, 3.0, 4.0], 40)
-    simplex = Problem(DirichletModel(("a", "b", "c")), zf.Barrier(0.4, 0.0), zf.Simplex(3), P, weight)
+    simplex = posed(DirichletModel(("a", "b", "c")), zf.Barrier(0.4, 0.0), zf.Simplex(3), P, weight)
     _assert_rows_are_exact(simplex, Restriction.none(3), ridge)
 
 
 def test_chunks_change_nothing(monkeypatch):
     x = np.random.default_rng(0).gamma(2.0, 1.0, (300, 2))
-    problem = Problem(GammaModel(("a", "b")), zf.Barrier(0.5, 0.2), zf.Orthant(2), x)
-    moments = problem.moments()
-    solution = solve(moments, Restriction.none(4), problem.model.names)
+    problem = posed(GammaModel(("a", "b")), zf.Barrier(0.5, 0.2), zf.Orthant(2), x)
+    solution = solve(objective(problem))
     for ridge in (0.0, 0.1):
-        whole = leave_rows_out(problem, moments, solution, ridge, tolerance=EXACT)
+        asked = objective(problem, ridge=ridge)
+        whole = leave_rows_out(asked, solution, tolerance=EXACT)
         with monkeypatch.context() as small:
             small.setattr("zfree.arrays.CHUNK_DOUBLES", 1)
-            pieces = leave_rows_out(replace(problem), moments, solution, ridge, tolerance=EXACT)
+            pieces = leave_rows_out(asked, solution, tolerance=EXACT)
         assert np.allclose(whole.changes, pieces.changes, rtol=1e-8)
         assert np.allclose(whole.influences, pieces.influences, rtol=1e-10)
 
@@ -82,12 +80,12 @@ def test_chunks_change_nothing(monkeypatch):
 def test_without_each_group(ridge, monkeypatch):
     X = np.abs(np.random.default_rng(0).standard_normal((1500, 3)))
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 1500)
-    problem = Problem(PairwiseModel(("a", "b", "c")), zf.Barrier(1.2, 0.0), zf.Orthant(3), X, weight)
+    problem = posed(PairwiseModel(("a", "b", "c")), zf.Barrier(1.2, 0.0), zf.Orthant(3), X, weight)
     restriction = Restriction.from_names({"K[a,b]": 0.1}, problem.model.names)
-    moments = problem.moments()
-    solution = solve(moments, restriction, problem.model.names, ridge)
+    asked = objective(problem, restriction, ridge)
+    solution = solve(asked)
     monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", 1)  # a group is more than one chunk
-    found = leave_groups_out(problem, moments, solution, ridge, tolerance=EXACT)
+    found = leave_groups_out(asked, solution, tolerance=EXACT)
     group = deal(X, weight, GROUPS)
     for k in (0, 7, 19):
         change = _without(problem, restriction, ridge, group != k) - solution.theta
@@ -97,11 +95,11 @@ def test_without_each_group(ridge, monkeypatch):
 
 def test_the_default_tolerance_is_below_a_hundredth_of_a_standard_error():
     X = np.abs(np.random.default_rng(0).standard_normal((200, 6)))
-    problem = Problem(PairwiseModel("abcdef"), zf.Barrier(1.2, 0.3), zf.Orthant(6), X)
-    moments = problem.moments()
-    solution = solve(moments, Restriction.none(27), problem.model.names)
-    fast = leave_rows_out(problem, moments, solution).spread(None)
-    exact = leave_rows_out(problem, moments, solution, tolerance=EXACT).spread(None)
+    problem = posed(PairwiseModel("abcdef"), zf.Barrier(1.2, 0.3), zf.Orthant(6), X)
+    asked = objective(problem)
+    solution = solve(asked)
+    fast = leave_rows_out(asked, solution).spread(None)
+    exact = leave_rows_out(asked, solution, tolerance=EXACT).spread(None)
     se = np.sqrt(np.diagonal(exact.covariance))
     assert np.all(np.abs(fast.bias - exact.bias) < 0.01 * se)
     assert np.allclose(np.sqrt(np.diagonal(fast.covariance)), se, rtol=0.01)

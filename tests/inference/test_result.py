@@ -18,12 +18,12 @@ RESULT = EST.result_
 
 def test_covariance_is_the_sandwich_written_out():
     """Γ⁻¹ Σ Γ⁻¹ / N from per-row moments, one row at a time."""
-    from zfree.moments import Problem
+    from tests.posed import posed
 
     m, theta = RESULT.moments, RESULT.working_theta
     psi = []
     for x in X:
-        row = Problem(RESULT.model, RESULT.generator, RESULT.domain, x[None], units=RESULT.units).moments()
+        row = posed(RESULT.model, RESULT.generator, RESULT.domain, x[None], units=RESULT.units).moments()
         psi.append(np.exp(row.log_scale - m.log_scale) * (row.gamma.dense() @ theta + row.g))
     psi = np.array(psi)
     inverse = np.linalg.inv(m.gamma.dense())
@@ -43,10 +43,10 @@ def test_covariance_agrees_with_the_bootstrap():
 
 
 def test_condition_number_is_that_of_gamma_in_natural_parameters():
+    from tests.posed import posed
     from zfree.models import PairwiseModel
-    from zfree.moments import Problem
 
-    gamma = Problem(PairwiseModel(("x1", "x2")), RESULT.generator, RESULT.domain, X).moments().gamma.dense()
+    gamma = posed(PairwiseModel(("x1", "x2")), RESULT.generator, RESULT.domain, X).moments().gamma.dense()
     assert RESULT.condition_number == pytest.approx(np.linalg.cond(gamma), rel=1e-6)
 
 
@@ -149,6 +149,7 @@ def test_score_is_equation_twelve():
 
 def test_the_scoring_rule_is_proper():
     """Proposition 4.1: under the truth, the expected score of the truth is the smallest (one-dimensional quadrature)."""
+    from zfree.data import Block
     from zfree.models import ExponentialModel
     from zfree.moments import Rows
 
@@ -159,7 +160,7 @@ def test_the_scoring_rule_is_proper():
         (zf.Barrier(0.3, 0.0, scale="raw"), True),
         (zf.Identity(), False),
     ):
-        rows = Rows(ExponentialModel(("x",)), generator, zf.Orthant(1), grid, None)
+        rows = Rows(ExponentialModel(("x",)), generator, zf.Orthant(1), Block(grid))
         expected = {
             rate: integrate.trapezoid(density * rows.scores(np.array([rate]), 0.0), grid[:, 0])
             for rate in (0.5, 1.0, 1.8, 2.0, 2.2, 4.0)
@@ -169,11 +170,11 @@ def test_the_scoring_rule_is_proper():
 
 def test_the_minimum_of_the_score_on_the_data_is_the_estimate():
     """θ̂ minimises result.score: any change makes it worse."""
-    from zfree.moments import Problem
+    from tests.posed import posed
 
     def loss(theta):
-        problem = Problem(RESULT.model, RESULT.generator, RESULT.domain, X)
-        return np.mean(np.concatenate([rows.scores(theta, 0.0) for rows in problem.rows()]))
+        problem = posed(RESULT.model, RESULT.generator, RESULT.domain, X)
+        return np.mean(np.concatenate(problem.reduce(lambda rows: [rows.scores(theta, 0.0)])))
 
     best = loss(RESULT.working_theta)
     assert best == pytest.approx(RESULT.score(X))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,15 +10,15 @@ from sklearn.base import clone
 
 import zfree as zf
 from tests.inference.test_jackknife import EXACT, _assert_rows_are_exact, _without
+from tests.posed import objective, posed, whole
+from zfree.data import Table, deal
 from zfree.errors import SingularMomentsError, SpecificationError
-from zfree.inference import leave_out_criteria, stack
-from zfree.inference.criterion import measure
-from zfree.inference.dealing import deal
 from zfree.inference.jackknife import GROUPS, leave_groups_out, leave_rows_out
 from zfree.inference.leaving_out import Pieces
-from zfree.inference.pilot import settled
 from zfree.models import DirichletModel, GammaModel
-from zfree.moments import Problem
+from zfree.penalties import NO_PENALTY
+from zfree.selection import leave_out_criteria, settled, stack
+from zfree.selection.criterion import measure
 from zfree.solvers import Restriction, solve
 
 ALPHA = np.array([0.3, 1.0, 2.5, 4.0])
@@ -34,8 +33,8 @@ def _problem(kind, n=40, weighted=False, fixed=None):
     )
     weight = np.random.default_rng(2).uniform(0.1, 3.0, n) if weighted else None
     restriction = Restriction.from_names(fixed or {}, model.names)
-    problem = Problem(model, zf.SteinMoments(), domain, data[:n], weight)
-    return replace(problem, generator=settled(zf.SteinMoments(), problem, restriction)), restriction
+    problem = posed(model, zf.SteinMoments(), domain, data[:n], weight)
+    return problem.with_generator(settled(zf.SteinMoments(), objective(problem, restriction))), restriction
 
 
 FIXED = {"dirichlet": {"alpha[b]": 1.0}, "gamma": {"shape[b]": 2.0, "rate[c]": 900.0}}
@@ -51,11 +50,11 @@ def test_without_each_row(kind, held, weighted):
 @pytest.mark.parametrize("kind", ["dirichlet", "gamma"])
 def test_without_each_group(kind, monkeypatch):
     problem, restriction = _problem(kind, 300, weighted=True, fixed=FIXED[kind])
-    moments = problem.moments()
-    solution = solve(moments, restriction, problem.model.names)
+    asked = objective(problem, restriction)
+    solution = solve(asked)
     monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", 1)  # a group is more than one chunk
-    found = leave_groups_out(replace(problem), moments, solution, tolerance=EXACT)
-    group = deal(problem.X, problem.weight, GROUPS)
+    found = leave_groups_out(asked, solution, tolerance=EXACT)
+    group = deal(problem.source.X, problem.source.weight, GROUPS)
     for k in (0, 7, 19):
         change = _without(problem, restriction, 0.0, group != k) - solution.theta
         assert np.allclose(found.changes[k], change, rtol=1e-7, atol=1e-9 * np.abs(solution.theta))
@@ -64,14 +63,14 @@ def test_without_each_group(kind, monkeypatch):
 @pytest.mark.parametrize("kind", ["dirichlet", "gamma"])
 def test_chunks_change_nothing(kind, monkeypatch):
     problem, restriction = _problem(kind, 300, weighted=True)
-    whole = problem.moments()
-    solution = solve(whole, restriction, problem.model.names)
-    rows = leave_rows_out(problem, whole, solution, tolerance=EXACT)
+    asked = objective(problem, restriction)
+    solution = solve(asked)
+    rows = leave_rows_out(asked, solution, tolerance=EXACT)
     monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", 1)
-    pieces = replace(problem, X=problem.X.copy()).moments()
-    assert not pieces.symmetric
-    assert np.allclose(solve(pieces, restriction, problem.model.names).theta, solution.theta, rtol=1e-10)
-    parts = leave_rows_out(replace(problem, X=problem.X.copy()), whole, solution, tolerance=EXACT)
+    again = objective(problem, restriction)
+    assert not again.moments.symmetric
+    assert np.allclose(solve(again).theta, solution.theta, rtol=1e-10)
+    parts = leave_rows_out(asked, solution, tolerance=EXACT)
     assert np.allclose(parts.changes, rows.changes, rtol=1e-7, atol=1e-9 * np.abs(solution.theta))
 
 
@@ -80,11 +79,10 @@ def test_a_row_that_outweighs_the_others_gets_a_solution_of_its_own():
     problem, restriction = _problem("gamma", 12)
     weight = np.ones(12)
     weight[4] = 400.0
-    problem = replace(problem, weight=weight)
-    moments = problem.moments()
-    solution = solve(moments, restriction, problem.model.names)
-    (rows,) = problem.rows()
-    A, pieces = solution.inverse / moments.weight, Pieces([rows], moments.log_scale, 0.0, each=True)
+    problem = problem.on(Table(problem.source.X, weight))
+    asked = objective(problem, restriction)
+    moments, solution = asked.moments, solve(asked)
+    A, pieces = solution.inverse / moments.weight, Pieces([whole(problem)], moments.log_scale, NO_PENALTY, each=True)
     leverage = max(abs(np.linalg.eigvals(A @ pieces.only(4).matrix())))
     assert leverage > 0.9  # twelve steps leave 0.3 of the error
     _assert_rows_are_exact(problem, restriction, which=range(12))
@@ -101,10 +99,10 @@ def test_without_one_of_two_rows_there_is_no_gamma():
 def test_the_default_tolerance_is_below_a_hundredth_of_a_standard_error():
     for kind in ("dirichlet", "gamma"):
         problem, restriction = _problem(kind, 100)
-        moments = problem.moments()
-        solution = solve(moments, restriction, problem.model.names)
-        fast = leave_rows_out(problem, moments, solution).spread(None)
-        exact = leave_rows_out(problem, moments, solution, tolerance=EXACT).spread(None)
+        asked = objective(problem, restriction)
+        solution = solve(asked)
+        fast = leave_rows_out(asked, solution).spread(None)
+        exact = leave_rows_out(asked, solution, tolerance=EXACT).spread(None)
         se = np.sqrt(np.diagonal(exact.covariance))
         assert np.all(np.abs(fast.bias - exact.bias) < 0.01 * se)
         assert np.allclose(np.sqrt(np.diagonal(fast.covariance)), se, rtol=0.01)
@@ -114,12 +112,13 @@ def test_the_default_tolerance_is_below_a_hundredth_of_a_standard_error():
 def test_the_sandwich_is_that_of_a_loop_over_rows(kind):
     problem, _ = _problem(kind, 60, weighted=True)
     est = zf.Dirichlet if kind == "dirichlet" else zf.Gamma
-    result = est(problem.generator, standard_errors="sandwich").fit(problem.X, sample_weight=problem.weight).result_
+    data, weight = problem.source.X, problem.source.weight
+    result = est(problem.generator, standard_errors="sandwich").fit(data, sample_weight=weight).result_
     G, S = np.zeros_like(result.moments.gamma.dense()), np.zeros_like(result.moments.gamma.dense())
     for i in range(60):
-        m = replace(problem, X=problem.X[i : i + 1], weight=np.ones(1)).moments()
-        psi = problem.weight[i] * (m.gamma.dense() @ result.theta + m.g)
-        G, S = G + problem.weight[i] * m.gamma.dense(), S + np.outer(psi, psi)
+        m = problem.on(Table(data[i : i + 1])).moments()
+        psi = weight[i] * (m.gamma.dense() @ result.theta + m.g)
+        G, S = G + weight[i] * m.gamma.dense(), S + np.outer(psi, psi)
     inverse = np.linalg.inv(G)
     expected = inverse @ S @ inverse.T
     size = np.sqrt(np.diagonal(expected))
@@ -244,9 +243,9 @@ def test_everything_around_a_fit():
 
 def test_generators_are_settled_before_they_are_stacked():
     problem, restriction = _problem("dirichlet", 200)
-    stacked = stack(problem, [zf.Barrier.log(det_power=0), zf.SteinMoments()], restriction, 0.0)
+    stacked = stack(objective(problem, restriction), [zf.Barrier.log(det_power=0), zf.SteinMoments()])
     assert stacked.generators[1] == problem.generator
-    assert np.allclose(stacked.solutions[1].theta, solve(problem.moments(), restriction, problem.model.names).theta)
+    assert np.allclose(stacked.solutions[1].theta, solve(objective(problem, restriction)).theta)
 
 
 def test_a_ranking_compares_fits_with_their_pilots():
@@ -260,20 +259,20 @@ def test_a_ranking_compares_fits_with_their_pilots():
 def test_the_criterion_and_its_jackknife(kind):
     """Tr(W Γ⁻¹ΣΓ⁻ᵀ), the rows behind it, and its values without each group, from influences row by row."""
     problem, restriction = _problem(kind, 100)
-    moments = problem.moments()
-    solution = solve(moments, restriction, problem.model.names)
+    asked = objective(problem, restriction)
+    solution = solve(asked)
     r = problem.model.n_parameters
     root = np.random.default_rng(0).standard_normal((r, r)) * np.abs(solution.theta) ** -1.0
     W = root.T @ root
-    rows = [replace(problem, X=problem.X[i : i + 1]).moments() for i in range(100)]
+    rows = [problem.on(Table(problem.source.X[i : i + 1])).moments() for i in range(100)]
     psi = np.array([m.gamma.dense() @ solution.theta + m.g for m in rows])
     a = psi @ np.linalg.inv(sum(m.gamma.dense() for m in rows)).T
-    found = measure(problem, solution, moments, W)
+    (found,) = measure([(asked, solution)], W)
     shares = np.einsum("ij,jk,ik->i", a, W, a)
     assert found.criterion == pytest.approx(100 * shares.sum(), rel=1e-8)
     assert found.effective_rows == pytest.approx(shares.sum() ** 2 / np.sum(shares**2), rel=1e-8)
-    group = deal(problem.X, None, GROUPS)
-    for k, value in enumerate(leave_out_criteria(problem, restriction, W)):
+    group = deal(problem.source.X, None, GROUPS)
+    for k, value in enumerate(leave_out_criteria(asked, solution, W)):
         kept = np.flatnonzero(group != k)
         influences = psi[kept] @ np.linalg.inv(sum(rows[i].gamma.dense() for i in kept)).T
         assert value == pytest.approx(len(kept) * np.einsum("ij,jk,ik->", influences, W, influences), rel=1e-7)

@@ -12,12 +12,12 @@ import zfree as zf
 from tests.contracts.tables import GENERATORS
 from tests.domains.test_recession import CONES
 from tests.heavy_tails import growing, inverse_gamma, lomax, power, radial, student
+from tests.posed import posed
 from tests.sampling import interior
 from zfree.errors import ZfreeWarning
 from zfree.inference import TailOrder, judge, tail_orders
 from zfree.inference.tails import Curves
 from zfree.models import CustomModel, ExponentialModel, GammaModel, LogNormalModel, PairwiseModel
-from zfree.moments import Problem
 from zfree.solvers import Restriction
 
 
@@ -32,7 +32,7 @@ def orders(model, theta, generator, domain, X=None, free=None):
         restriction = Restriction.from_names(
             {n: v for n, v in zip(model.names, theta, strict=True) if n not in free}, model.names
         )
-    return tail_orders(Problem(model, generator, domain, X), np.asarray(theta, dtype=float), restriction)
+    return tail_orders(posed(model, generator, domain, X), np.asarray(theta, dtype=float), restriction)
 
 
 def verdict(*args, **kwargs):
@@ -251,7 +251,7 @@ def test_affine_maps_do_not_matter():
             assert np.allclose(
                 np.max(there, axis=0), np.max(here, axis=0), atol=0.03
             )  # rounding allows to follow it less far
-    far = Curves.of(Problem(model, zf.Barrier(), shifted, X @ B.T + c))
+    far = Curves.of(posed(model, zf.Barrier(), shifted, X @ B.T + c))
     assert shifted.contains(far.points.reshape(-1, 2)).all()
 
 
@@ -259,7 +259,7 @@ def test_affine_maps_do_not_matter():
 def test_curves_stay_inside(name):
     domain = CONES[name]
     X = interior(domain, 30, seed=1)
-    curves = Curves.of(Problem(PairwiseModel(["x"] * domain.dimension), zf.Identity(), domain, X))
+    curves = Curves.of(posed(PairwiseModel(["x"] * domain.dimension), zf.Identity(), domain, X))
     assert domain.contains(curves.points.reshape(-1, domain.dimension)).all()
     assert curves.volumes.min() == 1.0
     assert curves.volumes.max() == np.linalg.matrix_rank(domain.recession_directions())
@@ -288,7 +288,7 @@ def test_nothing_is_evaluated_where_theory_knows(monkeypatch):
             zf.TruncatedGaussian(generator=generator).fit(X)
     monkeypatch.undo()
     assert (
-        Curves.of(Problem(PairwiseModel(["x"] * 3), zf.Identity(), zf.Ball(1.0, d=3), interior(zf.Ball(1.0, d=3), 9)))
+        Curves.of(posed(PairwiseModel(["x"] * 3), zf.Identity(), zf.Ball(1.0, d=3), interior(zf.Ball(1.0, d=3), 9)))
         is None
     )
 
@@ -311,7 +311,7 @@ def test_what_theory_knows_is_what_is_measured(name):
     generators = [g for g in GENERATORS.values() if g.tempered and not g.own_tests]
     assert len(generators) >= 10
     for generator in (*generators, zf.Barrier.log(2.0), zf.Barrier(-1.0, -0.5), zf.BoundaryDistance(scale="natural")):
-        problem = Problem(model, generator, zf.Orthant(2), X)
+        problem = posed(model, generator, zf.Orthant(2), X)
         curves = Curves.of(problem)
         found = curves.orders(problem, np.array(theta), Restriction.none(model.n_parameters))
         assert len(found) == len(curves.names)

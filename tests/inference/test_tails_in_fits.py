@@ -43,7 +43,7 @@ def test_choices_leave_out_what_grows_too_fast():
     assert est.generator_ == good
     assert [t.refused for t in est.result_.selection.trials] == ["no finite variance far out", ""]
     table = zf.rank(family(good), x, [bad, good])
-    assert [(c.generator, c.problem) for c in table] == [(good, ""), (bad, "inconsistent")]
+    assert [(c.generator, c.refused) for c in table] == [(good, ""), (bad, "inconsistent")]
     with pytest.raises(zf.errors.SpecificationError, match="no finite variance far out"):
         family(zf.Combined([good, bad])).fit(x)
     with pytest.raises(zf.errors.SpecificationError, match="no candidate"):

@@ -9,9 +9,11 @@ import torch
 
 import zfree as zf
 from tests.contracts.test_model_contract import _SIZES, FIELDS, _points
+from tests.posed import posed, whole
+from zfree.data import Block
 from zfree.models import CustomModel, DirichletModel, GammaModel, GeneralizedGammaModel
 from zfree.models.stein import SteinFunctions, best_functions, first_functions
-from zfree.moments import Problem, Rows
+from zfree.moments import Rows
 
 NAMES = ("u", "v", "w")
 ALPHA = np.array([0.4, 2.0, 5.0])
@@ -50,7 +52,7 @@ def test_equations_match_automatic_differentiation(name, field):
     weight, theta = rng.uniform(0.5, 2.0, len(X)), rng.standard_normal(model.n_parameters)
     weights = rng.standard_normal((len(model.kinds), 4, 3))
     tests = SteinFunctions(NAMES, model.kinds, weights, whole=name == "dirichlet")
-    rows = Rows(model, generator, domain, X, weight, tests)
+    rows = Rows(model, generator, domain, Block(X, weight), tests)
     value = generator.evaluate(domain, X)
     dense = zf.Custom(
         lambda _: np.exp(value.log_weight)[:, None, None] * value.field.dense(),
@@ -60,8 +62,7 @@ def test_equations_match_automatic_differentiation(name, field):
         CustomModel(3, model.names, t, base=LOG_BASE),
         dense,
         domain,
-        X,
-        weight,
+        Block(X, weight),
         CustomModel(3, model.names, _integrals(weights)),
     )
     ours, theirs = rows.moments(), auto.moments()
@@ -88,11 +89,11 @@ def test_the_short_way_to_the_equations_is_the_long_one(name, weighted, settled)
     X = _rows(name)
     weight = np.random.default_rng(1).uniform(0.1, 2.0, len(X)) if weighted else None
     generator = zf.SteinMoments(pilot=theta(ALPHA) if settled else None)
-    short = Problem(model, generator, HOME[name], X, weight)
-    tests = short.tests
-    assert short._only_chunk.short is not None
+    short = posed(model, generator, HOME[name], X, weight)
+    tests, rows = short.tests, whole(short)
+    assert rows.short is not None
     ones = zf.Units(np.ones(3), np.ones(3))
-    long = Rows(model, zf.Barrier(1.0, 0.0, scale=ones), HOME[name], X, weight, tests)
+    long = Rows(model, zf.Barrier(1.0, 0.0, scale=ones), HOME[name], Block(X, weight), tests)
     assert long.short is None
     field = long.value.field
     a, b = short.moments(), long.moments()
@@ -101,7 +102,7 @@ def test_the_short_way_to_the_equations_is_the_long_one(name, weighted, settled)
     assert np.allclose(a.gamma_sum.dense() / size, gamma / size, rtol=1e-11, atol=1e-12)
     assert np.allclose(a.gamma_sum.dense() / size, b.gamma_sum.dense() / size, rtol=1e-11, atol=1e-12)
     assert np.allclose(a.g_sum, b.g_sum, rtol=1e-10, atol=1e-12 * np.abs(a.g_sum).max())
-    psi = short._only_chunk.influence(theta(ALPHA), a.log_scale).sum(axis=1)
+    psi = rows.influence(theta(ALPHA), a.log_scale).sum(axis=1)
     total = a.gamma_sum.dense() @ theta(ALPHA) + a.g_sum
     assert np.allclose(psi, total, rtol=1e-8, atol=1e-9 * np.abs(a.g_sum).max())
 
@@ -173,7 +174,7 @@ def test_equations_are_nearly_the_likelihoods_for_small_and_large_parameters(sha
 
 def test_the_first_estimate_of_a_gamma_is_that_of_ye_and_chen():
     x = _rows("gamma")
-    problem = Problem(GammaModel(NAMES), zf.SteinMoments(), zf.Orthant(3), x)
+    problem = posed(GammaModel(NAMES), zf.SteinMoments(), zf.Orthant(3), x)
     moments = problem.moments()
     k, rate = -np.linalg.solve(moments.gamma.dense(), moments.g).reshape(2, 3)
     n, log = len(x), np.log(x)
@@ -184,7 +185,7 @@ def test_the_first_estimate_of_a_gamma_is_that_of_ye_and_chen():
 
 def test_the_first_estimate_of_a_dirichlet_solves_its_equations():
     P = _rows("dirichlet")
-    problem = Problem(DirichletModel(NAMES), zf.SteinMoments(), zf.Simplex(3), P)
+    problem = posed(DirichletModel(NAMES), zf.SteinMoments(), zf.Simplex(3), P)
     moments = problem.moments()
     alpha = -np.linalg.solve(moments.gamma.dense(), moments.g)
     assert np.allclose(np.mean((1 - P) + (alpha - alpha.sum() * P) * np.log(P), axis=0), 0.0, atol=1e-12)

@@ -8,10 +8,12 @@ import torch
 
 import zfree as zf
 from tests.contracts.tables import DOMAINS
+from tests.posed import posed
 from tests.sampling import interior
+from zfree.data import Block
 from zfree.errors import SpecificationError
 from zfree.models import PairwiseModel
-from zfree.moments import Problem, Rows
+from zfree.moments import Rows
 from zfree.neural import Perceptron, WeightTensors, gsm_rule, hutchinson_rule, score_of
 from zfree.neural.matching import probe
 
@@ -72,7 +74,7 @@ def test_the_rule_of_a_gaussian_is_that_of_the_engine(name, generator):
     eta = rng.standard_normal(d)
     model = PairwiseModel([f"x{j}" for j in range(d)])
     theta = np.concatenate([K[model.rows, model.cols], eta])
-    expected = Rows(model, generator, domain, X, None).scores(theta, 0.0)
+    expected = Rows(model, generator, domain, Block(X)).scores(theta, 0.0)
     found = (
         gsm_rule(score_of(quadratic(K, eta)), torch.as_tensor(X), WeightTensors.at(generator, domain, X))
         .detach()
@@ -93,7 +95,7 @@ def test_the_closed_form_is_the_stationary_point_of_the_torch_loss(domain):
     energy = lambda x: 0.5 * torch.einsum("nj,jk,nk->n", x, K, x) - x @ eta  # noqa: E731
     gsm_rule(score_of(energy), torch.as_tensor(X), weight).mean().backward()
     gradient = np.concatenate([(K.grad + K.grad.T).numpy().ravel(), eta.grad.numpy()])
-    moments = Problem(est.result_.model, generator, domain, X).moments()
+    moments = posed(est.result_.model, generator, domain, X).moments()
     size = np.exp(moments.log_scale) * np.linalg.norm(moments.g)
     assert np.linalg.norm(gradient) <= 1e-8 * size
 

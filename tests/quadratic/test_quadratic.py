@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from tests.posed import posed
 from zfree.models import PairwiseModel
-from zfree.moments import Problem
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Products, Quadratic, Sum
 
 R = 6
@@ -117,6 +117,6 @@ def test_a_diagonal_field_keeps_blocks_and_never_forms_the_matrix(monkeypatch):
 
     monkeypatch.setattr(Quadratic, "dense", refuse)
     monkeypatch.setattr(Dense, "dense", refuse)
-    moments = Problem(PairwiseModel(columns), zf.CoordinateWeight("x"), zf.Orthant(d), X).moments()
+    moments = posed(PairwiseModel(columns), zf.CoordinateWeight("x"), zf.Orthant(d), X).moments()
     assert isinstance(moments.gamma_sum, ColumnBlocks)
     assert moments.gamma_sum.blocks.size == d * (d + 1) ** 2

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from tests.posed import given
 from zfree.errors import IllConditionedWarning, SingularMomentsError, SpecificationError
-from zfree.moments import Moments
+from zfree.penalties import Ridge
 from zfree.quadratic import Dense
 from zfree.solvers import Restriction, solve
 
 
-def _moments(gamma, g):
-    return Moments(10, 10.0, 0.0, Dense(10 * np.asarray(gamma)), 10 * np.asarray(g))
+def _given(gamma, g, names, restriction=None):
+    return given(Dense(np.asarray(gamma)), np.asarray(g), names, restriction)
 
 
 def test_the_minimum_of_a_quadratic():
@@ -21,7 +22,7 @@ def test_the_minimum_of_a_quadratic():
     A = rng.standard_normal((5, 5))
     gamma, g = A @ A.T + np.eye(5), rng.standard_normal(5)
     units = np.array([1e-8, 1, 1, 1, 1e8])  # that differ wildly
-    solution = solve(_moments(gamma * np.outer(units, units), g * units), Restriction.none(5), tuple("abcde"))
+    solution = solve(_given(gamma * np.outer(units, units), g * units, tuple("abcde")))
     assert np.allclose(gamma @ (units * solution.theta), -g, rtol=1e-10)
     assert np.allclose(solution.inverse * np.outer(units, units) @ gamma, np.eye(5), atol=1e-10)
     assert solution.reciprocal_condition > 1e-4  # scaling has been removed
@@ -31,14 +32,14 @@ def test_fixed_parameters_solve_the_reduced_system():
     gamma = np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 4.0]])
     g = np.array([1.0, -1.0, 0.5])
     restriction = Restriction.from_names({"b": 0.7}, ("a", "b", "c"))
-    theta = solve(_moments(gamma, g), restriction, ("a", "b", "c")).theta
+    theta = solve(_given(gamma, g, ("a", "b", "c"), restriction)).theta
     assert theta[1] == 0.7
     assert np.allclose((gamma @ theta + g)[[0, 2]], 0)
 
 
 def test_everything_fixed_leaves_nothing_to_solve():
     restriction = Restriction.from_names({"a": 1.0}, ("a",))
-    assert solve(_moments([[1.0]], [0.0]), restriction, ("a",)).theta[0] == 1.0
+    assert solve(_given([[1.0]], [0.0], ("a",), restriction)).theta[0] == 1.0
 
 
 def test_restrictions_must_not_disagree():
@@ -53,7 +54,7 @@ def test_rank_deficiency_names_the_parameters_and_the_remedy():
     v = np.array([1.0, 1.0, 0.0])
     gamma = np.eye(3) - np.outer(v, v) / 2
     with pytest.raises(SingularMomentsError, match=r"first, second|second, first") as caught:
-        solve(_moments(gamma, np.ones(3)), Restriction.none(3), ("first", "second", "third"))
+        solve(_given(gamma, np.ones(3), ("first", "second", "third")))
     assert "third" not in str(caught.value)
     assert "ridge" in str(caught.value)
     assert "rows" in str(caught.value)
@@ -63,8 +64,8 @@ def test_ill_conditioning_warns_and_ridge_cures_it():
     v = np.array([1.0, 1.0, 0.0])
     gamma = np.eye(3) - (1 - 1e-11) * np.outer(v, v) / 2
     with pytest.warns(IllConditionedWarning, match="ill-conditioned"):
-        solve(_moments(gamma, np.ones(3)), Restriction.none(3), ("first", "second", "third"))
-    solution = solve(_moments(gamma, np.ones(3)), Restriction.none(3), ("first", "second", "third"), ridge=0.1)
+        solve(_given(gamma, np.ones(3), ("first", "second", "third")))
+    solution = solve(_given(gamma, np.ones(3), ("first", "second", "third")).penalised(Ridge(0.1)))
     assert np.allclose((gamma + 0.1 * np.diag(np.diag(gamma))) @ solution.theta, -1.0)
 
 

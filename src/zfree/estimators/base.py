@@ -15,12 +15,7 @@ from zfree.arrays import Array, Seed
 from zfree.conversion import check_flag
 from zfree.data import Table
 from zfree.domains import Domain
-from zfree.errors import (
-    BoundaryRowsWarning,
-    DataError,
-    ImproperDensityWarning,
-    warn,
-)
+from zfree.errors import BoundaryRowsWarning, DataError, ImproperDensityWarning, warn
 from zfree.estimators.boundary_rows import keep_inside
 from zfree.estimators.checking import checked, wants_check, with_bound_note
 from zfree.estimators.clipping import remark_on_clipping

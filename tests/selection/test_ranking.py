@@ -23,7 +23,7 @@ def test_best_first_by_total_variance_inconsistent_ones_last():
     traces = [c.total_variance for c in table]
     assert traces[:4] == sorted(traces[:4])
     assert isinstance(table.candidates[-1].generator, zf.CoordinateWeight)
-    assert "inconsistent" in table.candidates[-1].problem
+    assert "inconsistent" in table.candidates[-1].refused
     assert table.best.total_variance == min(traces[:4])
     alone = zf.Dirichlet(generator=table.best.generator).fit(P).result_
     assert np.array_equal(table.best.result.theta, alone.theta)
@@ -46,7 +46,7 @@ def test_a_candidate_that_fails_is_listed_with_the_reason():
     X = np.random.default_rng(0).standard_normal((100, 2))
     table = zf.rank(zf.Gaussian(), X, [zf.BoundaryDistance(), zf.Identity()])
     assert table.best.generator == zf.Identity()
-    assert "no boundary" in table.candidates[1].problem
+    assert "no boundary" in table.candidates[1].refused
     assert np.isinf(table.candidates[1].total_variance)
     with pytest.raises(SpecificationError, match="no candidate could be fitted"):
         _ = zf.rank(zf.Gaussian(), X, [zf.BoundaryDistance()]).best
@@ -65,6 +65,6 @@ def test_a_candidate_without_standard_errors_comes_after_those_with():
     X = np.random.default_rng(0).beta(0.6, 0.6, size=(300, 2))
     est = zf.TruncatedGaussian(zf.Box([0, 0], [1, 1]), positive_definite=True)
     table = zf.rank(est, X, [zf.Barrier(1.2, 0.0), zf.Barrier.log(0.0)])
-    assert all("no standard errors" in c.problem for c in table if np.isnan(c.result.standard_errors).any())
+    assert all("no standard errors" in c.refused for c in table if np.isnan(c.result.standard_errors).any())
     with pytest.raises(SpecificationError, match="nothing to rank by"):
         zf.rank(zf.Gaussian(mean=[0.5, 0.5]), X, [zf.Identity()], target="mean")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import zfree as zf
+from tests.posed import objective, posed, whole
 from tests.sampling import truncated_gaussian
 from zfree.errors import SpecificationError
-from zfree.inference import combine, j_test, stack
-from zfree.inference.combination import _weights
 from zfree.models import DirichletModel
-from zfree.moments import Problem
+from zfree.selection import combine, j_test, stack
+from zfree.selection.combination import Shrinkage, _weights
 from zfree.solvers import Restriction
 
 ALPHA = np.array([2.0, 3.0, 4.0])
@@ -20,8 +20,8 @@ GENERATORS = [zf.Barrier(0.4, 0.0), zf.Barrier(-0.2, 0.0), zf.Barrier(0.6, 0.3)]
 
 
 def _stacked(X=P, generators=GENERATORS):
-    problem = Problem(DirichletModel(("a", "b", "c")), zf.Identity(), zf.Simplex(3), X)
-    return stack(problem, generators, Restriction.none(3), 0.0)
+    problem = posed(DirichletModel(("a", "b", "c")), zf.Identity(), zf.Simplex(3), X)
+    return stack(objective(problem), generators)
 
 
 def test_full_weights_are_two_step_gmm():
@@ -29,16 +29,16 @@ def test_full_weights_are_two_step_gmm():
     s = _stacked()
     theta0 = s.solutions[0].theta
     rows, gammas, gs = [], [], []
-    for g, m in zip(GENERATORS, s.moments, strict=True):
-        problem = Problem(s.problem.model, g, s.problem.domain, P)
-        rows.append(next(problem.rows()).influence(theta0, m.log_scale))
-        gammas.append(m.gamma.dense())
-        gs.append(m.g)
+    for g, o in zip(GENERATORS, s.objectives, strict=True):
+        problem = posed(o.problem.model, g, o.problem.domain, P)
+        rows.append(whole(problem).influence(theta0, o.moments.log_scale))
+        gammas.append(o.moments.gamma.dense())
+        gs.append(o.moments.g)
     psi, M, m = np.concatenate(rows), np.concatenate(gammas), np.concatenate(gs)
     omega = np.linalg.inv(psi @ psi.T / len(P))
     gmm = -np.linalg.solve(M.T @ omega @ M, M.T @ omega @ m)
     total = s.grams[0] + s.grams[1]
-    B = _weights("full weights, ridge 0", s, total, np.eye(3))
+    B = _weights(Shrinkage("full", 0.0), s, total, np.eye(3))
     assert np.allclose(theta0 + B @ s.contrasts, gmm, rtol=1e-8)
 
 
@@ -50,7 +50,7 @@ def test_one_weight_per_generator_minimises_the_criterion():
         both = np.concatenate([np.eye(3), np.kron(w, np.eye(3))], axis=1)
         return np.sum(W * (both @ total @ both.T))
 
-    best = _weights("one weight per generator", s, total, W)[0, [0, 3]]
+    best = _weights(Shrinkage("per generator"), s, total, W)[0, [0, 3]]
     for step in np.random.default_rng(0).standard_normal((50, 2)) * 0.05:
         assert variance(best + step) >= variance(best) - 1e-9 * abs(variance(best))
 
@@ -104,11 +104,11 @@ def test_combination_pays_where_no_member_of_the_family_is_efficient():
 def test_stacking_streams(split, monkeypatch):
     from zfree import arrays
 
-    whole = _stacked()
+    one = _stacked()
     monkeypatch.setattr(arrays, "CHUNK_DOUBLES", 64 * 3 * split)
     chunked = _stacked()
-    assert np.allclose(sum(whole.grams), sum(chunked.grams), rtol=1e-9)
-    assert j_test(chunked).p_value == pytest.approx(j_test(whole).p_value, rel=1e-6)
+    assert np.allclose(sum(one.grams), sum(chunked.grams), rtol=1e-9)
+    assert j_test(chunked).p_value == pytest.approx(j_test(one).p_value, rel=1e-6)
 
 
 def test_j_has_about_its_size_and_some_power():

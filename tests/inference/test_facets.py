@@ -85,13 +85,14 @@ def test_conditions():
 
 def test_the_variance_really_is_infinite_where_it_is_said_to_be():
     """The fourth-moment ratio of the influences explodes on one side of the condition and not on the other."""
+    from zfree.data import Block
     from zfree.models import ExponentialModel
     from zfree.moments import Rows
 
     x = np.random.default_rng(0).exponential(size=(400_000, 1))
 
     def largest_share(power):
-        rows = Rows(ExponentialModel(("x",)), zf.Barrier(power, 0.0, scale="raw"), zf.Orthant(1), x, None)
+        rows = Rows(ExponentialModel(("x",)), zf.Barrier(power, 0.0, scale="raw"), zf.Orthant(1), Block(x))
         psi = rows.influence(np.array([1.0]), 0.0)[0] ** 2
         return psi.max() / psi.sum()
 

@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 import zfree as zf
-from zfree.inference import leave_out_criteria, log_ratio_error
+from tests.posed import objective, posed
 from zfree.models import DirichletModel
-from zfree.moments import Problem
-from zfree.solvers import Restriction
+from zfree.selection import leave_out_criteria, log_ratio_error
+from zfree.solvers import solve
 
 P = np.random.default_rng(0).dirichlet([3.0, 4.0, 5.0], 600)
 
 
 def _leave_out(generator, X=P, weight=None):
-    problem = Problem(DirichletModel(("a", "b", "c")), generator, zf.Simplex(3), X, weight)
-    return leave_out_criteria(problem, Restriction.none(3), np.eye(3))
+    problem = posed(DirichletModel(("a", "b", "c")), generator, zf.Simplex(3), X, weight)
+    asked = objective(problem)
+    return leave_out_criteria(asked, solve(asked), np.eye(3))
 
 
 def test_leave_out_values_are_close_to_fits_without_the_group():
