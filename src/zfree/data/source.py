@@ -94,19 +94,12 @@ class Source(ABC):
     ----------
     columns : tuple of str
         Names of the columns.
+    n_rows : int or None
+        How many rows there are; None where that is known only at the end.
     """
 
     columns: tuple[str, ...]
-
-    @property
-    @abstractmethod
-    def n_rows(self) -> int | None:
-        """How many rows there are; None where that is known only at the end."""
-
-    @property
-    @abstractmethod
-    def weighted(self) -> bool:
-        """Whether rows have weights."""
+    n_rows: int | None
 
     @abstractmethod
     def blocks(self, rows: int) -> Iterator[Block]:
