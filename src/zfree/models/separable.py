@@ -99,12 +99,8 @@ class SeparableModel(Model):
         return total.ravel()
 
     def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
-        (k, d), first, second, diagonal = (
-            (len(self.kinds), self.dimension),
-            self.first(X),
-            self.second(X),
-            field.diagonal(),
-        )
+        k, d = len(self.kinds), self.dimension
+        first, second, diagonal = self.first(X), self.second(X), field.diagonal()
         total = np.zeros((k * d, k * d))
         for own in row_blocks(len(X), k * d):
             w = weight[own]
