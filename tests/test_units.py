@@ -173,6 +173,25 @@ def test_units_are_means_of_slacks_and_spreads_of_columns():
     assert np.array_equal(still.spread, [3.0, 1.0])
 
 
+FREE = zf.Box([0.0, -np.inf, 0.0], [1.0, np.inf, 1.0])
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 30_011])
+@pytest.mark.parametrize("domain", [zf.Orthant(3), zf.SolidSimplex(3), zf.Ball(9.0, d=3), FREE], ids=repr)
+def test_units_of_any_number_of_rows(domain, n):
+    """Rows are summed in blocks, eight side by side."""
+    rng = np.random.default_rng(4)
+    X = rng.dirichlet(np.ones(4), n)[:, :3]
+    X[:, 1] += 1e6 * (domain is FREE)
+    for weight in (None, rng.uniform(0.5, 2.0, n)):
+        for rows in (X, np.asfortranarray(X)):
+            units = zf.Units.of(domain, rows, weight)
+            mean = np.average(X, axis=0, weights=weight)
+            spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+            assert np.allclose(units.slacks, np.average(domain.slacks(X), axis=0, weights=weight), rtol=1e-12)
+            assert np.allclose(units.spread, spread if n > 1 else np.abs(mean), rtol=1e-8)
+
+
 def test_a_natural_generator_without_data_says_what_it_needs():
     with pytest.raises(zf.errors.SpecificationError, match=r"Units\.of\(domain, X\)"):
         zf.Barrier().evaluate(zf.Orthant(2), np.ones((3, 2)))

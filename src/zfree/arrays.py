@@ -27,9 +27,14 @@ BLOCK_ROWS = 256
 """Rows that a block has at least: with fewer the calls, and matrices that sums are added to, cost more than the rows."""
 
 
+def block_rows(doubles_per_row: int) -> int:
+    """How many rows a block inside a chunk holds so that its temporary does not exceed :data:`BLOCK_DOUBLES`."""
+    return max(BLOCK_ROWS, BLOCK_DOUBLES // max(1, doubles_per_row))
+
+
 def row_blocks(n_rows: int, doubles_per_row: int) -> list[slice]:
-    """Slices that cover ``range(n_rows)``, each a block inside a chunk, so that no temporary exceeds :data:`BLOCK_DOUBLES`."""
-    step = max(BLOCK_ROWS, BLOCK_DOUBLES // max(1, doubles_per_row))
+    """Slices that cover ``range(n_rows)``, each a block."""
+    step = block_rows(doubles_per_row)
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 

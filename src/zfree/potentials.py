@@ -104,12 +104,12 @@ class Power(SlackPotential):
 
 
 def _times(s: Array, unit: Array) -> Array:
-    """s · unit. numpy repeats a short row slowly: as many rows as are a multiple of eight are multiplied eight at a time."""
-    whole = len(s) - len(s) % 8
-    if s.ndim == 1 or not s.flags.c_contiguous or not whole:
+    """s · unit. numpy is slow to repeat a short row, so eight rows are laid side by side."""
+    if s.ndim == 1 or not s.flags.c_contiguous:
         return s * unit
-    out = np.empty_like(s)
-    np.multiply(s[:whole].reshape(whole // 8, -1), np.tile(unit, 8), out=out[:whole].reshape(whole // 8, -1))
+    whole, out = len(s) - len(s) % 8, np.empty_like(s)
+    wide = whole // 8, 8 * s.shape[1]
+    np.multiply(s[:whole].reshape(wide), np.tile(unit, 8), out=out[:whole].reshape(wide))
     np.multiply(s[whole:], unit, out=out[whole:])
     return out
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import struct
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ import sklearn.datasets
 
 from zfree.errors import DataError, SpecificationError
 from zfree.experiments import EXPERIMENTS, run
+from zfree.experiments.records import read_trials
 from zfree.neural.images import load_mnist
 
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
 RNG = np.random.default_rng(0)
 TRAIN = (255 * (RNG.uniform(size=(200, 28, 28)) < 0.2)).astype(np.uint8)
 TEST = TRAIN[:20]
@@ -113,6 +116,31 @@ def test_every_training_has_its_own_seed_and_files(archive, tmp_path):
     for wrong in ("0", "10", "1, 2, 3", "two", ""):
         with pytest.raises(SpecificationError, match="seeds must be a number from 1 to 9, or one for each of the 2 D"):
             replace(experiment, seeds=wrong).check()
+
+
+FOUR = "I, sigmoid, exp(-|z|), exp(-z^2)"
+PUBLISHED = {
+    "vae-mnist": {"diffusion": FOUR, "seeds": "3,3,2,2", "iterations": 100_000},
+    "latent-32-vae-mnist": {"latent": 32, "diffusion": FOUR, "seeds": "2,2,2,2", "iterations": 100_000},
+    "floor-vae-mnist": {"diffusion": "0.25 + exp(-z^2)", "iterations": 50_000},
+}
+
+
+@pytest.mark.parametrize("page", PUBLISHED)
+def test_the_published_tables_are_those_of_the_published_trials(page):
+    experiment = EXPERIMENTS["vae-mnist"](data="mnist.npz", **PUBLISHED[page])
+    keys = experiment.plan()
+    done, damaged = read_trials(PAGES / "trials" / f"{page}.jsonl", keys, experiment.record())
+    assert sorted(done) == sorted(keys)
+    assert not damaged
+    report = experiment.report([(key, done[key]) for key in keys])
+    written = (PAGES / f"{page}.md").read_text(encoding="utf-8")
+    assert written == report.to_markdown(experiment.title, str(experiment))
+
+
+def test_every_published_table_of_autoencoders_has_its_trials():
+    assert {p.stem for p in PAGES.glob("*vae-mnist.md")} == set(PUBLISHED)
+    assert {p.stem for p in (PAGES / "trials").iterdir()} == set(PUBLISHED)
 
 
 def test_idx_files_packed_and_plain(tmp_path):

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import zfree as zf
-from zfree.experiments.flow_limit import ball_nodes, gaussian_nodes
-from zfree.neighbourhoods import BregmanBall, Neighbours, SoftNeighbourhood, mixing_constant, radial_moment
+from zfree.experiments.flow_limit import ball_nodes, cube_nodes, gaussian_nodes
+from zfree.neighbourhoods import BregmanBall, Cube, Neighbours, SoftNeighbourhood, mixing_constant, radial_moment
 from zfree.neural import KL, LOGISTIC, MPF, Contrast, WeightTensors, contrast_rule, gsm_rule, score_of
 
 FUNCTIONS = {
@@ -119,6 +119,32 @@ def test_theorem_g1(where, name):
         assert np.allclose(rule.detach().numpy(), found, rtol=1e-7, atol=1e-7)
         errors.append(np.abs(found - limit).max())
     assert np.polyfit(np.log(sizes), np.log(errors), 1)[0] == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_remark_g1_over_a_cube_the_limit_is_hyvarinens_rule(name):
+    """12(L_f + f(1))/(ε²f''(1)) over the cube of side ε tends to ½‖∇E‖² − ΔE, at the rate ε²: D = I, whatever f."""
+    f, _, curvature, contrast = FUNCTIONS[name]
+    gradient, hessian = slopes(X)
+    limit = 0.5 * np.sum(gradient**2, axis=1) - np.einsum("nii->n", hessian)
+    nodes, weight = cube_nodes(2)
+    sides, errors = np.array([0.08, 0.04, 0.02]), []
+    for side in sides:
+        points, coefficients = Cube(side).place(zf.RealSpace(2), X, np.repeat(nodes[:, None, :], len(X), axis=1))
+        own = weight @ h_of(name, energy(X) - energy(points))
+        found = 12 * (own + f(1.0)) / (side**2 * curvature)
+        rule = contrast_rule(
+            energy,
+            torch.as_tensor(X),
+            Neighbours(points, coefficients * weight[:, None] * len(weight)),
+            contrast=contrast,
+        )
+        assert np.allclose(rule.detach().numpy(), found, rtol=1e-7, atol=1e-7)
+        errors.append(np.abs(found - limit).max())
+    assert np.polyfit(np.log(sides), np.log(errors), 1)[0] == pytest.approx(2.0, abs=0.1)
+    assert errors[-1] < 0.02 * np.abs(limit).max()
+    hyvarinen = gsm_rule(score_of(energy), torch.as_tensor(X), WeightTensors.at(zf.Identity(), zf.RealSpace(2), X))
+    assert np.allclose(hyvarinen.detach().numpy(), limit, rtol=1e-12)
 
 
 def power_hessian(x, p):

@@ -279,13 +279,8 @@ class Domain(ABC):
             amount = np.where(smallest >= -BOUNDARY_TOLERANCE, 0.0, -margins[bad, worst])
             found.append((bad + rows.start, worst, amount))
         names = self.constraint_names(columns)
-        which = np.concatenate([f[1] for f in found])
-        return Violations(
-            np.concatenate([f[0] for f in found]),
-            tuple(names[k] for k in which),
-            np.concatenate([f[2] for f in found]),
-            X.shape[0],
-        )
+        numbers, which, amounts = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
+        return Violations(numbers, tuple(names[k] for k in which), amounts, len(X))
 
     def points(self, X: Array) -> Array:
         """`X` as a float array with one column per dimension, or an error."""

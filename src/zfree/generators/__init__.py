@@ -2,11 +2,11 @@
 
 from zfree.generators.barrier import Barrier
 from zfree.generators.base import Decay, Generator, GeneratorValue, Pilot, Vanishing
-from zfree.generators.boundary import BoundaryDistance
 from zfree.generators.combined import Combined
 from zfree.generators.custom import Custom
 from zfree.generators.defaults import default_generator
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
+from zfree.generators.distances import BoundaryDistance
 from zfree.generators.named import NAMED, named
 from zfree.generators.powers import as_powers
 from zfree.generators.scale import Scale

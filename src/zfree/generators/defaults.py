@@ -7,7 +7,7 @@ from typing import Literal
 from zfree.domains import Domain
 from zfree.generators.barrier import Barrier
 from zfree.generators.base import Generator
-from zfree.generators.boundary import BoundaryDistance
+from zfree.generators.distances import BoundaryDistance
 
 Purpose = Literal["look", "score", "train"]
 """A first look at the rows, valid whatever the data; scores that are compared between fits; a network's weight."""

@@ -13,8 +13,8 @@ from zfree.domains import Domain, Units
 from zfree.errors import SpecificationAtRowError, SpecificationError
 from zfree.fields import Diagonal, Scalar
 from zfree.generators.base import Decay, GeneratorValue, Vanishing
+from zfree.generators.coordinate_functions import CoordinateFunction, FunctionLike, coordinate_function
 from zfree.generators.scale import Scale, ScaledGenerator, ratio_of_sizes
-from zfree.generators.weights import Weight, WeightLike, as_weight
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class CoordinateWeight(ScaledGenerator):
         divided by their standard deviations τ: D_jj = τ_j² h(x_j/τ_j).
     """
 
-    h: WeightLike = "x"
+    h: FunctionLike = "x"
     derivative: Callable[[Array], Array] | None = None
     cap: float | None = None
     floor: float = 0.0
@@ -88,8 +88,8 @@ class CoordinateWeight(ScaledGenerator):
         return f"CoordinateWeight({self._weight.name}{self._scale_text('raw')})"
 
     @cached_property
-    def _weight(self) -> Weight:
-        return as_weight(self.h, self.derivative, self.cap, self.floor)
+    def _weight(self) -> CoordinateFunction:
+        return coordinate_function(self.h, self.derivative, self.cap, self.floor)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         weight, spread = self._weight, self._spread(X.shape[1])
@@ -162,7 +162,7 @@ class SectionDistance(ScaledGenerator):
         As in :class:`CoordinateWeight`.
     """
 
-    h: WeightLike = "x"
+    h: FunctionLike = "x"
     derivative: Callable[[Array], Array] | None = None
     cap: float | None = None
     scale: Scale = "raw"
@@ -175,8 +175,8 @@ class SectionDistance(ScaledGenerator):
         return f"SectionDistance({self._weight.name}{self._scale_text('raw')})"
 
     @cached_property
-    def _weight(self) -> Weight:
-        return as_weight(self.h, self.derivative, self.cap)
+    def _weight(self) -> CoordinateFunction:
+        return coordinate_function(self.h, self.derivative, self.cap)
 
     def on_domain(self, domain: Domain, X: Array) -> GeneratorValue:
         below, above = domain.sections(X)

@@ -9,8 +9,8 @@ from zfree.conversion import shown
 from zfree.errors import SpecificationError
 from zfree.generators.barrier import Barrier
 from zfree.generators.base import Generator
-from zfree.generators.boundary import BoundaryDistance
 from zfree.generators.diagonal import CoordinateWeight, Identity, SectionDistance
+from zfree.generators.distances import BoundaryDistance
 
 NAMED: Mapping[str, Generator] = MappingProxyType(
     {

@@ -12,7 +12,7 @@ from scipy.linalg.blas import dsyrk
 from zfree.arrays import Array, Index, mirrored, row_blocks, symmetric_pairs
 from zfree.fields import Parts, RankOne
 from zfree.models.coordinates import Coordinates
-from zfree.models.pairs import Pairs
+from zfree.models.pair_entries import Pairs
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
 
 KEPT = 32

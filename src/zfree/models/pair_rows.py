@@ -21,7 +21,7 @@ from scipy.linalg.blas import dsyrk
 from zfree.arrays import Array, mirrored, row_blocks
 from zfree.fields import Parts
 from zfree.models.coordinates import Coordinates
-from zfree.models.pairs import Pairs
+from zfree.models.pair_entries import Pairs
 
 
 class Factors(NamedTuple):

@@ -1,4 +1,4 @@
-"""One-dimensional weights h(x) ≥ 0 with their derivatives."""
+"""Functions h(x) ≥ 0 of one coordinate, with their derivatives, that a diagonal D is made of."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from zfree.arrays import Array
 from zfree.conversion import check_callable, is_number, shown, values_of
 from zfree.errors import SpecificationError
 
-WeightLike = str | Callable[[Array], Array]
+FunctionLike = str | Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
-class Weight:
+class CoordinateFunction:
     """h and h', with the text that names it."""
 
     name: str
     value: Callable[[Array], Array]
     derivative: Callable[[Array], Array]
-    uncapped: Weight | None = None
+    uncapped: CoordinateFunction | None = None
 
     def at(self, point: float) -> float:
         """h at one point."""
@@ -43,13 +43,13 @@ class Weight:
 
 LARGE = 700.0
 """exp(−LARGE) is a normal number, as a weight has to be positive."""
-NAMED = {
-    "x": Weight("x", lambda x: x, np.ones_like),
-    "x^2": Weight("x^2", np.square, lambda x: 2.0 * x),
-    "log(1+x)": Weight("log(1+x)", np.log1p, lambda x: 1.0 / (1.0 + x)),
-    "sigmoid": Weight("sigmoid", lambda x: expit(np.maximum(x, -LARGE)), lambda x: expit(x) * expit(-x)),
-    "exp(-|x|)": Weight("exp(-|x|)", lambda x: _fall(np.abs(x)), lambda x: -np.sign(x) * _fall(np.abs(x))),
-    "exp(-x^2)": Weight("exp(-x^2)", lambda x: _fall(x**2), lambda x: -2.0 * x * _fall(x**2)),
+KNOWN = {
+    "x": CoordinateFunction("x", lambda x: x, np.ones_like),
+    "x^2": CoordinateFunction("x^2", np.square, lambda x: 2.0 * x),
+    "log(1+x)": CoordinateFunction("log(1+x)", np.log1p, lambda x: 1.0 / (1.0 + x)),
+    "sigmoid": CoordinateFunction("sigmoid", lambda x: expit(np.maximum(x, -LARGE)), lambda x: expit(x) * expit(-x)),
+    "exp(-|x|)": CoordinateFunction("exp(-|x|)", lambda x: _fall(np.abs(x)), lambda x: -np.sign(x) * _fall(np.abs(x))),
+    "exp(-x^2)": CoordinateFunction("exp(-x^2)", lambda x: _fall(x**2), lambda x: -2.0 * x * _fall(x**2)),
 }
 
 
@@ -58,9 +58,9 @@ def _fall(x: Array) -> Array:
     return np.exp(-np.minimum(x, LARGE))
 
 
-def as_weight(
-    h: WeightLike, derivative: Callable[[Array], Array] | None, cap: float | None, floor: float = 0.0
-) -> Weight:
+def coordinate_function(
+    h: FunctionLike, derivative: Callable[[Array], Array] | None, cap: float | None, floor: float = 0.0
+) -> CoordinateFunction:
     """A named weight or a function with its derivative; min(h, cap) and h + floor if asked."""
     weight = _capped(_plain(h, derivative), cap)
     if not is_number(floor) or not 0 <= floor < np.inf:
@@ -68,17 +68,17 @@ def as_weight(
     if floor == 0:
         return weight
     value = weight.value
-    return Weight(f"{floor:g} + {weight.name}", lambda x: value(x) + floor, weight.derivative)
+    return CoordinateFunction(f"{floor:g} + {weight.name}", lambda x: value(x) + floor, weight.derivative)
 
 
-def _plain(h: WeightLike, derivative: Callable[[Array], Array] | None) -> Weight:
+def _plain(h: FunctionLike, derivative: Callable[[Array], Array] | None) -> CoordinateFunction:
     if isinstance(h, str):
         key = h.replace(" ", "").replace("**", "^")
-        if key not in NAMED:
-            raise SpecificationError(f"unknown weight {h!r}; known by name: {', '.join(NAMED)}. Or pass a function.")
+        if key not in KNOWN:
+            raise SpecificationError(f"unknown weight {h!r}; known by name: {', '.join(KNOWN)}. Or pass a function.")
         if derivative is not None:
             raise SpecificationError(f"the weight {h!r} knows its own derivative; leave derivative= out.")
-        return NAMED[key]
+        return KNOWN[key]
     if not callable(h):
         raise SpecificationError(f"h must be a name or a function, got {shown(h)}.")
     if derivative is None:
@@ -86,7 +86,7 @@ def _plain(h: WeightLike, derivative: Callable[[Array], Array] | None) -> Weight
     check_callable(derivative, "derivative, the function h',")
     name = getattr(h, "__name__", "h")
     slope = derivative
-    return Weight(
+    return CoordinateFunction(
         name,
         lambda x: values_of(h, x, f"the weight {name}", x.shape),
         lambda x: values_of(slope, x, f"the derivative of the weight {name}", x.shape),
@@ -99,12 +99,12 @@ def check_cap(cap: object) -> None:
         raise SpecificationError(f"cap must be a positive number, got {shown(cap)}.")
 
 
-def _capped(weight: Weight, cap: float | None) -> Weight:
+def _capped(weight: CoordinateFunction, cap: float | None) -> CoordinateFunction:
     if cap is None:
         return weight
     check_cap(cap)
     value, slope, top = weight.value, weight.derivative, float(cap)
-    return Weight(
+    return CoordinateFunction(
         f"min({weight.name}, {top:g})",
         lambda x: np.minimum(value(x), top),
         lambda x: np.where(value(x) < top, slope(x), 0.0),

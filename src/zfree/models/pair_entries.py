@@ -11,11 +11,11 @@ import numpy as np
 
 from zfree.arrays import Array, Index, symmetric_pairs
 
-LONG_RUN = 2
-"""Entries that runs must have on average, so that a loop over them costs less than copies of their factors."""
+LONG_STRETCH = 2
+"""Entries that stretches must have on average, so that a loop over them costs less than copies of their factors."""
 
 
-class Run(NamedTuple):
+class Stretch(NamedTuple):
     """Entries that follow each other in one row of the matrix: their place among the parameters, and their columns."""
 
     row: int
@@ -62,31 +62,31 @@ class Pairs:
         return np.where(self.rows == self.cols, 0.5, 1.0)
 
     @cached_property
-    def runs(self) -> tuple[Run, ...] | None:
+    def stretches(self) -> tuple[Stretch, ...] | None:
         """The entries as slices: one for each row, if all are there; None where they are scattered."""
         if len(self) == 0:
             return None
         ends = np.flatnonzero((np.diff(self.rows) != 0) | (np.diff(self.cols) != 1)) + 1
-        if LONG_RUN * (len(ends) + 1) > len(self):
+        if LONG_STRETCH * (len(ends) + 1) > len(self):
             return None
         starts = [0, *ends.tolist()]
         return tuple(
-            Run(int(self.rows[a]), slice(a, b), slice(int(self.cols[a]), int(self.cols[a]) + b - a))
+            Stretch(int(self.rows[a]), slice(a, b), slice(int(self.cols[a]), int(self.cols[a]) + b - a))
             for a, b in zip(starts, [*starts[1:], len(self)], strict=True)
         )
 
     def products(self, left: Array, right: Array, out: Array) -> None:
         """l_j r_k, or sums of some, Σ l_aj r_ak, with factors laid out (a, d, n)."""
         if left.ndim == 3:
-            if self.runs is None:
+            if self.stretches is None:
                 np.einsum("apn,apn->pn", left[:, self.rows], right[:, self.cols], out=out)
                 return
-            for j, entries, columns in self.runs:
+            for j, entries, columns in self.stretches:
                 np.einsum("an,akn->kn", left[:, j], right[:, columns], out=out[entries])
-        elif self.runs is None:
+        elif self.stretches is None:
             np.multiply(left[self.rows], right[self.cols], out=out)
         else:
-            for j, entries, columns in self.runs:
+            for j, entries, columns in self.stretches:
                 np.multiply(left[j], right[columns], out=out[entries])
 
     def gradients(

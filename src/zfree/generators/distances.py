@@ -11,8 +11,8 @@ from zfree.domains import Domain, Units
 from zfree.errors import SpecificationError
 from zfree.fields import Diagonal, Scalar
 from zfree.generators.base import Decay, GeneratorValue, Vanishing
+from zfree.generators.coordinate_functions import check_cap
 from zfree.generators.scale import Scale, ScaledGenerator, ratio_of_sizes
-from zfree.generators.weights import check_cap
 
 
 @dataclass(frozen=True)
