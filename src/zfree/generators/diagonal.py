@@ -10,7 +10,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Units
-from zfree.errors import SpecificationError
+from zfree.errors import SpecificationAtRowError, SpecificationError
 from zfree.fields import Diagonal, Scalar
 from zfree.generators.base import Decay, GeneratorValue, Vanishing
 from zfree.generators.coordinate_functions import CoordinateFunction, FunctionLike, coordinate_function
@@ -106,9 +106,13 @@ class CoordinateWeight(ScaledGenerator):
             value.max(initial=0.0) < np.inf and -np.inf < slope.min(initial=0.0) <= slope.max(initial=0.0) < np.inf
         ):
             row, column = np.argwhere(~(np.isfinite(value) & np.isfinite(slope)))[0]
-            raise SpecificationError(
-                f"the weight {weight.name} leaves the range of floating point at x = {X[row, column]:.6g} (row {row}, column {column}). "
-                "Cap it (cap=), or use one that grows more slowly."
+            at = X[row, column]
+            raise SpecificationAtRowError(
+                lambda row: (
+                    f"the weight {weight.name} leaves the range of floating point at x = {at:.6g} (row {row}, column {column}). "
+                    "Cap it (cap=), or use one that grows more slowly."
+                ),
+                int(row),
             )
         if spread is not None:
             value, slope = value * spread**2, slope * spread
@@ -186,9 +190,13 @@ class SectionDistance(ScaledGenerator):
         value = np.where(endless, 1.0, weight.value(finite))
         if not np.all(value > 0):
             row, column = np.argwhere(~(value > 0))[0]
-            raise SpecificationError(
-                f"the weight {weight.name} must be positive inside the domain, but h({finite[row, column]:.6g}) = "
-                f"{value[row, column]:.6g} (row {row}, column {column})."
+            at, found = finite[row, column], value[row, column]
+            raise SpecificationAtRowError(
+                lambda row: (
+                    f"the weight {weight.name} must be positive inside the domain, but h({at:.6g}) = {found:.6g} "
+                    f"(row {row}, column {column})."
+                ),
+                int(row),
             )
         slope = np.where(below < above, 1.0, -1.0) * weight.derivative(finite)
         return GeneratorValue(np.zeros(len(X)), Diagonal(unit**2 * value), unit * np.where(endless, 0.0, slope))
