@@ -41,7 +41,11 @@ def _assert_rows_are_exact(problem, restriction, ridge=0.0, which=range(0, 40, 6
         assert np.allclose(found.changes[i], change, rtol=1e-6, atol=rounding)
 
 
-@pytest.mark.parametrize("field", FIELDS)
+FULL = [name for name, (place, _) in FIELDS.items() if _SIZES[place].chart is None]
+"""On a flat domain Γ of most models is singular; what is theirs there is in their chart."""
+
+
+@pytest.mark.parametrize("field", FULL)
 @pytest.mark.parametrize("name", MODELS)
 def test_without_each_row_for_every_model_and_structure(name, field):
     model, (domain_name, generator) = MODELS[name][0], FIELDS[field]
