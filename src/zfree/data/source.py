@@ -15,7 +15,8 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from zfree.arrays import Array, Index, chunk_rows
+from zfree.arrays import Array, Index
+from zfree.data.chunks import chunk_rows
 from zfree.data.statistics import Statistics
 from zfree.errors import AtRowError
 
