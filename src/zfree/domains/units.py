@@ -26,8 +26,8 @@ from zfree.threads import in_one_blas_thread
 if TYPE_CHECKING:
     from zfree.domains.base import Domain
 
-ABREAST = 8
-"""Rows that are summed side by side."""
+ABREAST, MANY = 8, 2048
+"""Rows that are summed side by side, and how many of them it takes for that to be faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +113,11 @@ class Units:
 
 
 def _summed(values: Array, weight: Array | None) -> Array:
-    """Σ_i w_i v_ij. BLAS is slow on narrow matrices, so rows are laid side by side; with weights of one the bits are those without."""
+    """Σ_i w_i v_ij. BLAS is slow on narrow matrices, so many rows are laid side by side; with weights of one the bits are those without."""
     values = values if weight is None else weight[:, None] * values
     n, m = values.shape
+    if n < MANY:
+        return np.ones(n) @ values
     rest = n % ABREAST
     wide = values[: n - rest].reshape(n // ABREAST, ABREAST * m)
     total: Array = (np.ones(len(wide)) @ wide).reshape(ABREAST, m).sum(axis=0)
