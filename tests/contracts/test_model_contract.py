@@ -117,10 +117,13 @@ FIELDS = {
     "rank one, mixed sign": ("HalfSpace", zf.Barrier(1.0, 0.5, scale="raw")),
     "dense": ("Polytope", zf.Barrier(1.0, 0.5, scale="raw")),
     "block": ("Product", zf.Barrier(0.8, 0.2, scale="raw")),
+}
+FLAT = {
     "carried scalar": ("Simplex", zf.BoundaryDistance()),
     "carried diagonal": ("Simplex-drop-first", zf.SectionDistance("x")),
     "carried dense": ("Simplex", zf.Custom(lambda Y: np.eye(2) + Y[:, :, None] * Y[:, None, :], lambda Y: 3.0 * Y)),
 }
+"""Fields of a flat domain, where most of these families have a parameter too many for a fit."""
 _SIZES = {
     "Orthant": zf.Orthant(3),
     "SolidSimplex": zf.SolidSimplex(3),
@@ -173,12 +176,12 @@ def test_density_and_score_match_automatic_differentiation(name):
     assert np.allclose(model.score(X, theta), auto.score(X, theta))
 
 
-@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("field", FIELDS | FLAT)
 @pytest.mark.parametrize("name", MODELS)
 def test_moments_influence_and_scores_match_automatic_differentiation(name, field):
     """Γ, g, ψ_i and S(x_i) with structure equal those of t and b differentiated by torch and dense products."""
     model, t, b = MODELS[name]
-    domain_name, generator = FIELDS[field]
+    domain_name, generator = (FIELDS | FLAT)[field]
     domain, X = _SIZES[domain_name], _points(domain_name)
     weight = np.random.default_rng(3).uniform(0.5, 2.0, len(X))
     theta = np.random.default_rng(5).standard_normal(model.n_parameters)

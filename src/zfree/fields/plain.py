@@ -86,7 +86,8 @@ class DiagonalPlusRankOne(Field):
 
     def entries(self, rows: Index, columns: Index) -> Array:
         u = np.ascontiguousarray(self.u.T)
-        out = (self.sigma * u)[rows] * u[columns]
+        out = u[columns]
+        out *= (self.sigma * u)[rows]
         on_diagonal = np.flatnonzero(rows == columns)
         out[on_diagonal] += self.delta.T[rows[on_diagonal]]
         return out
