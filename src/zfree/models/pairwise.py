@@ -192,7 +192,8 @@ class PairwiseModel(Model):
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         u, v = self._seen.pair(X)
-        slope, out = self._seen.slope(X, v), u @ -self.matrix(theta)
+        slope, K = self._seen.slope(X, v), self.matrix(theta)
+        out = u * -K.diagonal() if self.is_separable else u @ -K
         if v is not None:
             out *= v
         if self.linear:
