@@ -20,8 +20,8 @@ from zfree.models import (
     GeneralizedGammaModel,
     LogNormalModel,
     PairwiseModel,
+    in_cache,
 )
-from zfree.models import blocks as in_cache
 from zfree.models.stein import SteinFunctions
 from zfree.moments import Rows
 

@@ -8,9 +8,9 @@ from copy import copy
 import numpy as np
 import pytest
 
-from zfree.arrays import mirrored
 from zfree.fields import Dense, Diagonal, DiagonalPlusRankOne
 from zfree.models import GammaModel, LogNormalModel, PairwiseModel, folding
+from zfree.models.in_cache import mirrored
 from zfree.models.pair_entries import Pairs
 
 D, N = 4, 300
