@@ -19,6 +19,7 @@ from zfree.inference.uncertainty import (
     uncertainty,
     working_variances,
 )
+from zfree.penalties import Penalty
 from zfree.solvers import ILL_CONDITIONED, Objective, Solution, solve
 
 
@@ -40,9 +41,11 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a choice of the generator knows of the one that it took: its solution on all rows, and Σ ψ_i ψ_iᵀ there, where it was summed."""
+    """What a choice of the generator knows of the one that it took: its solution on all rows with a penalty, and Σ ψ_i ψ_iᵀ there, where it was
+    summed."""
 
     solution: Solution
+    penalty: Penalty
     meat: Array | None = None
 
 
@@ -60,6 +63,8 @@ def estimate(
     found : Found, optional
         The solution, where it is known already.
     """
+    if found is not None and found.penalty is not objective.penalty:
+        found = None  # more is asked of the minimum than the choice asked
     solution = solve(objective) if found is None else found.solution
     if found is not None and solution.reciprocal_condition < ILL_CONDITIONED:
         solution = solve(objective)  # once more, to warn
