@@ -7,7 +7,7 @@ import pytest
 
 import zfree as zf
 from tests.posed import posed
-from zfree import arrays
+from zfree.data import chunks
 from zfree.models import PairwiseModel
 from zfree.moments import Moments
 
@@ -45,8 +45,8 @@ def test_merging_very_different_scales_neither_overflows_nor_forgets():
 def test_chunks_give_the_same_fit_as_one_piece(monkeypatch):
     X = np.abs(np.random.default_rng(1).standard_normal((1000, 3)))
     whole = zf.TruncatedGaussian().fit(X, sample_weight=np.linspace(1, 2, 1000)).result_
-    monkeypatch.setattr(arrays, "CHUNK_DOUBLES", 1)
-    assert len(list(arrays.row_chunks(1000, 10))) == 16
+    monkeypatch.setattr(chunks, "CHUNK_DOUBLES", 1)
+    assert len(list(chunks.row_chunks(1000, 10))) == 16
     chunked = zf.TruncatedGaussian().fit(X, sample_weight=np.linspace(1, 2, 1000)).result_
     assert np.allclose(chunked.theta, whole.theta, rtol=1e-10)
     assert np.allclose(chunked.covariance, whole.covariance, rtol=1e-9)

@@ -31,8 +31,6 @@ def test_blocks_cover_all_rows_in_order(rows):
 
 def test_rows_without_weights_weigh_one_and_are_counted_from_the_first():
     first, second = Table(X[:100]).blocks(60)
-    assert not Table(X).weighted
-    assert TABLE.weighted
     assert second.weight is None
     assert np.array_equal(second.weights, np.ones(40))
     assert (first.total, second.total) == (60.0, 40.0)
@@ -67,7 +65,7 @@ def test_reduce_adds_in_the_order_of_the_rows(doubles):
 
 
 def test_blocks_are_as_large_as_is_asked_for(monkeypatch):
-    monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", 2000)
+    monkeypatch.setattr("zfree.data.chunks.CHUNK_DOUBLES", 2000)
     assert TABLE.reduce(lambda b: [len(b)], 20) == 10 * [100] + [3]
     assert TABLE.reduce(lambda b: [len(b)], 20, 400) == [400, 400, 203]
     assert TABLE.reduce(lambda b: [len(b)], 20, 10) == 10 * [100] + [3]
@@ -242,7 +240,7 @@ def test_a_message_names_the_row_of_the_users_table(weighted, chunked, monkeypat
     if weighted:
         weight[[1, 2, 150]] = 0.0  # no rows either
     if chunked:
-        monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", 1)
+        monkeypatch.setattr("zfree.data.chunks.CHUNK_DOUBLES", 1)
     with pytest.raises(SpecificationError, match=r"row 210\b"):
         _fails_at(X[210, 0]).fit(X, sample_weight=weight)
 
@@ -251,7 +249,7 @@ def test_a_message_names_the_row_of_the_users_table(weighted, chunked, monkeypat
 @pytest.mark.parametrize("doubles", [2**20, 1])
 @pytest.mark.parametrize("chosen", [False, True])
 def test_a_weight_that_fails_names_the_row_of_the_users_table(chosen, doubles, monkeypatch):
-    monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", doubles)
+    monkeypatch.setattr("zfree.data.chunks.CHUNK_DOUBLES", doubles)
     X = np.random.default_rng(3).gamma(3.0, 1.0, (300, 2))
     X[[0, 5, 100]] = 0.0
     bad = X[210, 0]

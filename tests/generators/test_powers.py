@@ -129,9 +129,9 @@ def test_families_of_ones_own_compare_it_with_the_search(monkeypatch):
     theta = est.generator_.pilot.theta
     by_hand = -(theta[2] * np.array([[0, 1], [1, 0]]) + 6 * np.diag(theta[3:] * rows.mean(axis=0)))
     assert np.allclose(est.generator_.pilot.energy.hessian, by_hand)
-    from zfree import arrays
+    from zfree.data import chunks
 
-    monkeypatch.setattr(arrays, "CHUNK_DOUBLES", 64 * 20)  # many chunks, the same average
+    monkeypatch.setattr(chunks, "CHUNK_DOUBLES", 64 * 20)  # many chunks, the same average
     again = _cubic(rows)
     assert np.allclose(again.generator_.pilot.energy.hessian, by_hand, rtol=1e-6)
     assert np.allclose(again.theta_, est.theta_, rtol=1e-6)

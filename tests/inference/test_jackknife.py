@@ -41,7 +41,11 @@ def _assert_rows_are_exact(problem, restriction, ridge=0.0, which=range(0, 40, 6
         assert np.allclose(found.changes[i], change, rtol=1e-6, atol=rounding)
 
 
-@pytest.mark.parametrize("field", FIELDS)
+FULL = [name for name, (place, _) in FIELDS.items() if _SIZES[place].chart is None]
+"""On a flat domain Γ of most models is singular; what is theirs there is in their chart."""
+
+
+@pytest.mark.parametrize("field", FULL)
 @pytest.mark.parametrize("name", MODELS)
 def test_without_each_row_for_every_model_and_structure(name, field):
     model, (domain_name, generator) = MODELS[name][0], FIELDS[field]
@@ -70,7 +74,7 @@ def test_chunks_change_nothing(monkeypatch):
         asked = objective(problem, ridge=ridge)
         whole = leave_rows_out(asked, solution, tolerance=EXACT)
         with monkeypatch.context() as small:
-            small.setattr("zfree.arrays.CHUNK_DOUBLES", 1)
+            small.setattr("zfree.data.chunks.CHUNK_DOUBLES", 1)
             pieces = leave_rows_out(asked, solution, tolerance=EXACT)
         assert np.allclose(whole.changes, pieces.changes, rtol=1e-8)
         assert np.allclose(whole.influences, pieces.influences, rtol=1e-10)
@@ -84,7 +88,7 @@ def test_without_each_group(ridge, monkeypatch):
     restriction = Restriction.from_names({"K[a,b]": 0.1}, problem.model.names)
     asked = objective(problem, restriction, ridge)
     solution = solve(asked)
-    monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", 1)  # a group is more than one chunk
+    monkeypatch.setattr("zfree.data.chunks.CHUNK_DOUBLES", 1)  # a group is more than one chunk
     found = leave_groups_out(asked, solution, tolerance=EXACT)
     group = deal(X, weight, GROUPS)
     for k in (0, 7, 19):

@@ -52,7 +52,7 @@ def test_without_each_group(kind, monkeypatch):
     problem, restriction = _problem(kind, 300, weighted=True, fixed=FIXED[kind])
     asked = objective(problem, restriction)
     solution = solve(asked)
-    monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", 1)  # a group is more than one chunk
+    monkeypatch.setattr("zfree.data.chunks.CHUNK_DOUBLES", 1)  # a group is more than one chunk
     found = leave_groups_out(asked, solution, tolerance=EXACT)
     group = deal(problem.source.X, problem.source.weight, GROUPS)
     for k in (0, 7, 19):
@@ -66,7 +66,7 @@ def test_chunks_change_nothing(kind, monkeypatch):
     asked = objective(problem, restriction)
     solution = solve(asked)
     rows = leave_rows_out(asked, solution, tolerance=EXACT)
-    monkeypatch.setattr("zfree.arrays.CHUNK_DOUBLES", 1)
+    monkeypatch.setattr("zfree.data.chunks.CHUNK_DOUBLES", 1)
     again = objective(problem, restriction)
     assert not again.moments.symmetric
     assert np.allclose(solve(again).theta, solution.theta, rtol=1e-10)

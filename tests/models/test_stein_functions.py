@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import zfree as zf
-from tests.contracts.test_model_contract import _SIZES, FIELDS, _points
+from tests.contracts.test_model_contract import _SIZES, FIELDS, Written, _points
 from tests.posed import posed, whole
 from zfree.data import Block
 from zfree.models import CustomModel, DirichletModel, GammaModel, GeneralizedGammaModel
@@ -53,11 +53,7 @@ def test_equations_match_automatic_differentiation(name, field):
     weights = rng.standard_normal((len(model.kinds), 4, 3))
     tests = SteinFunctions(NAMES, model.kinds, weights, whole=name == "dirichlet")
     rows = Rows(model, generator, domain, Block(X, weight), tests)
-    value = generator.evaluate(domain, X)
-    dense = zf.Custom(
-        lambda _: np.exp(value.log_weight)[:, None, None] * value.field.dense(),
-        divergence=lambda _: np.exp(value.log_weight)[:, None] * value.divergence,
-    )
+    dense = Written(generator.evaluate(domain, X))
     auto = Rows(
         CustomModel(3, model.names, t, base=LOG_BASE),
         dense,

@@ -102,10 +102,10 @@ def test_combination_pays_where_no_member_of_the_family_is_efficient():
 
 @pytest.mark.parametrize("split", [1, 3])
 def test_stacking_streams(split, monkeypatch):
-    from zfree import arrays
+    from zfree.data import chunks
 
     one = _stacked()
-    monkeypatch.setattr(arrays, "CHUNK_DOUBLES", 64 * 3 * split)
+    monkeypatch.setattr(chunks, "CHUNK_DOUBLES", 64 * 3 * split)
     chunked = _stacked()
     assert np.allclose(sum(one.grams), sum(chunked.grams), rtol=1e-9)
     assert j_test(chunked).p_value == pytest.approx(j_test(one).p_value, rel=1e-6)

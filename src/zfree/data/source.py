@@ -15,7 +15,8 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
-from zfree.arrays import Array, Index, chunk_rows
+from zfree.arrays import Array, Index
+from zfree.data.chunks import chunk_rows
 from zfree.data.statistics import Statistics
 from zfree.errors import AtRowError
 
@@ -94,19 +95,12 @@ class Source(ABC):
     ----------
     columns : tuple of str
         Names of the columns.
+    n_rows : int or None
+        How many rows there are; None where that is known only at the end.
     """
 
     columns: tuple[str, ...]
-
-    @property
-    @abstractmethod
-    def n_rows(self) -> int | None:
-        """How many rows there are; None where that is known only at the end."""
-
-    @property
-    @abstractmethod
-    def weighted(self) -> bool:
-        """Whether rows have weights."""
+    n_rows: int | None
 
     @abstractmethod
     def blocks(self, rows: int) -> Iterator[Block]:

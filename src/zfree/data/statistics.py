@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +32,8 @@ class Statistics:
     mean, variance : ndarray of shape (d,)
     lowest, highest : ndarray of shape (d,)
         Extremes of each column.
+    spread : ndarray of shape (d,)
+        Standard deviation of each column; its size, or one, where it does not vary beyond rounding.
     """
 
     n_rows: int
@@ -41,6 +42,7 @@ class Statistics:
     variance: Array
     lowest: Array
     highest: Array
+    spread: Array = field(init=False)
 
     @classmethod
     def of(cls, blocks: Callable[[int], Iterator[Block]]) -> Statistics:
@@ -66,18 +68,17 @@ class Statistics:
         mean = first / total
         return cls(n, total, shift[0] + mean, np.maximum(second / total - mean * mean, 0.0), lowest, highest)
 
-    @cached_property
-    def spread(self) -> Array:
-        """Standard deviation of each column; its size, or one, where it does not vary beyond rounding."""
+    def __post_init__(self) -> None:
         size, deviation = np.abs(self.mean), np.sqrt(self.variance)
-        return np.where(deviation > 1e-12 * size, deviation, np.where(size > 0, size, 1.0))
+        spread = np.where(deviation > 1e-12 * size, deviation, np.where(size > 0, size, 1.0))
+        object.__setattr__(self, "spread", spread)
 
 
 def column_sums(values: Array, weight: Array | None) -> Array:
-    """Σ_i w_i v_ij. BLAS is slow on narrow matrices, so rows are laid side by side; with weights of one the bits are those without."""
+    """Σ_i w_i v_ij, with the same bits whatever threads BLAS has. Rows are laid side by side, as sums over narrow rows are slow."""
     values = values if weight is None else weight[:, None] * values
     n, m = values.shape
     rest = n % ABREAST
     wide = values[: n - rest].reshape(n // ABREAST, ABREAST * m)
-    total: Array = (np.ones(len(wide)) @ wide).reshape(ABREAST, m).sum(axis=0)
+    total: Array = wide.sum(axis=0).reshape(ABREAST, m).sum(axis=0)
     return total + values[n - rest :].sum(axis=0) if rest else total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,14 +35,10 @@ class Table(Source):
     columns: tuple[str, ...] = ()
     numbers: Index | None = None
     groups: Index | None = None
+    n_rows: int = field(init=False)
 
-    @property
-    def n_rows(self) -> int:
-        return len(self.X)
-
-    @property
-    def weighted(self) -> bool:
-        return self.weight is not None
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_rows", len(self.X))
 
     def blocks(self, rows: int) -> Iterator[Block]:
         n = len(self.X)

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array, Index, Mask, row_chunks
+from zfree.arrays import Array, Index, Mask
 from zfree.conversion import real_array
+from zfree.data.chunks import row_chunks
 from zfree.domains.derived import Sections, curvature_along, pulled_to_the_interior, reach, terms_of_margins
 from zfree.domains.parts import BoundaryParts
 from zfree.domains.recession import cone_edges

@@ -57,5 +57,4 @@ def _natural(
     """Natural parameters with the generator that was used, in closed form."""
     data, _ = estimator._inside(array, weight, "clip", epsilon)
     objective = estimator._pose(data).with_generator(result.generator)
-    theta, T = solve(objective, quiet=True).theta, objective.problem.model.natural_map()
-    return theta if T is None else T @ theta
+    return objective.problem.model.natural(solve(objective, quiet=True).theta)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from sklearn.base import BaseEstimator
-
 from zfree.arrays import Seed
-from zfree.data import Table
-from zfree.estimators.checking import MORE_DRAWS, OptionAndMethod, check_fit, content_seed
+from zfree.estimators.checking import MORE_DRAWS, OptionAndMethod, check_fit, content_seed, wants_check
+from zfree.estimators.data import Data
+from zfree.estimators.reading import ReadsRows
 from zfree.generators import Generator
 from zfree.inference import FitResult, GoodnessOfFit
 from zfree.inference.goodness import pool_size
@@ -18,20 +17,19 @@ from zfree.solvers import Objective
 from zfree.threads import blas_threads_for
 
 
-class AnswersDoubts(BaseEstimator):
-    """`check(X)` and `j_test(X)` of an estimator, and the option `check=`."""
+class AnswersDoubts(ReadsRows):
+    """`check(X)` and `j_test(X)` of an estimator. The option `check=` is declared with the others; its name is a method's from here on."""
 
     result_: FitResult
     generator_: Generator
-    ridge: float
 
     @abstractmethod
-    def _reread(self, X: Any, sample_weight: Any) -> Any:
-        """Rows as the fit reads them."""
-
-    @abstractmethod
-    def _pose(self, data: Any) -> Objective:
+    def _pose(self, data: Data) -> Objective:
         """The model on these rows."""
+
+    @property
+    def _wants_check(self) -> bool:
+        return wants_check(vars(self).get("check", True))
 
     @OptionAndMethod
     def check(self, X: Any, sample_weight: Any = None, random_state: Seed = None) -> GoodnessOfFit:
@@ -49,7 +47,7 @@ class AnswersDoubts(BaseEstimator):
         -------
         GoodnessOfFit
         """
-        rows: Table = self._reread(X, sample_weight).to_check
+        rows = self._reread(X, sample_weight).to_check
         size = MORE_DRAWS * pool_size(len(rows.X), rows.X.shape[1], int(self.result_.free.sum()))
         return check_fit(self.result_, rows, content_seed(rows) if random_state is None else random_state, size)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from zfree.conversion import check_callable, shown, values_of
@@ -12,10 +13,11 @@ from zfree.estimators.base import ScoreMatchingEstimator
 from zfree.estimators.data import Data
 from zfree.inference import FitResult
 from zfree.models import CustomModel, Model
-from zfree.selection import GeneratorLike, Target
+from zfree.selection import GeneratorLike
 from zfree.solvers import Restriction
 
 
+@dataclass(eq=False, repr=False)
 class ExponentialFamily(ScoreMatchingEstimator):
     r""":math:`\log p(x) = \theta^\top t(x) + b(x) - \log Z(\theta)` for your own t and b.
 
@@ -37,7 +39,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
         Derivatives of b: (n, d) and (n, d, d).
     names : sequence of str, optional
         Names of the r parameters; theta[0], theta[1], … by default.
-    fixed, ridge, target, boundary, boundary_eps, standard_errors, check
+    fixed, ridge, target, boundary, boundary_eps, standard_errors, covariance, check
         See :class:`Dirichlet`.
 
     Notes
@@ -69,42 +71,16 @@ class ExponentialFamily(ScoreMatchingEstimator):
     array([2. , 1.9])
     """
 
-    def __init__(
-        self,
-        statistic: Callable[[Any], Any] | None = None,
-        base: Callable[[Any], Any] | None = None,
-        *,
-        domain: Domain | None = None,
-        generator: GeneratorLike = "auto",
-        jacobian: Callable[[Any], Any] | None = None,
-        hessian: Callable[[Any], Any] | None = None,
-        base_gradient: Callable[[Any], Any] | None = None,
-        base_hessian: Callable[[Any], Any] | None = None,
-        names: Sequence[str] | None = None,
-        fixed: Mapping[str, float] | None = None,
-        ridge: float = 0.0,
-        target: Target = "information",
-        boundary: str = "raise",
-        boundary_eps: float | None = None,
-        standard_errors: str = "auto",
-        check: bool = True,
-    ) -> None:
-        self.statistic = statistic
-        self.base = base
-        self.domain = domain
-        self.generator = generator
-        self.jacobian = jacobian
-        self.hessian = hessian
-        self.base_gradient = base_gradient
-        self.base_hessian = base_hessian
-        self.names = names
-        self.fixed = fixed
-        self.ridge = ridge
-        self.target = target
-        self.boundary = boundary
-        self.boundary_eps = boundary_eps
-        self.standard_errors = standard_errors
-        self.check = check
+    statistic: Callable[[Any], Any] | None = None
+    base: Callable[[Any], Any] | None = None
+    _: KW_ONLY
+    domain: Domain | None = None
+    generator: GeneratorLike = "auto"
+    jacobian: Callable[[Any], Any] | None = None
+    hessian: Callable[[Any], Any] | None = None
+    base_gradient: Callable[[Any], Any] | None = None
+    base_hessian: Callable[[Any], Any] | None = None
+    names: Sequence[str] | None = None
 
     def _domain(self, n_columns: int) -> Domain:
         return RealSpace(n_columns) if self.domain is None else self.domain

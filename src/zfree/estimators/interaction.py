@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
@@ -16,9 +15,10 @@ from zfree.estimators.validation import check_not_negative
 from zfree.generators import Barrier, Generator
 from zfree.inference import FitResult
 from zfree.models import LogNormalModel, PairwiseModel
-from zfree.selection import GeneratorLike, Target
+from zfree.selection import GeneratorLike
 
 
+@dataclass(eq=False, repr=False)
 class LogNormal(_GaussianEstimator):
     r"""Multivariate log-normal: log x is Gaussian with mean μ and precision K.
 
@@ -28,7 +28,7 @@ class LogNormal(_GaussianEstimator):
         ``"auto"`` takes the weight that theory names: that of maximum likelihood where all of K is free, else :class:`~zfree.SteinBarrier`;
         ``"search"`` chooses a Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to choose
         from; or several combined.
-    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors, check
+    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors, covariance, check
         See :class:`TruncatedGaussian`.
 
     Attributes
@@ -39,34 +39,7 @@ class LogNormal(_GaussianEstimator):
     result_ : FitResult
     """
 
-    def __init__(
-        self,
-        generator: GeneratorLike = "auto",
-        *,
-        structure: str = "full",
-        mask: ArrayLike | None = None,
-        precision: ArrayLike | None = None,
-        fixed: Mapping[str, float] | None = None,
-        positive_definite: bool = False,
-        ridge: float = 0.0,
-        target: Target = "information",
-        boundary: str = "raise",
-        boundary_eps: float | None = None,
-        standard_errors: str = "auto",
-        check: bool = True,
-    ) -> None:
-        self.generator = generator
-        self.structure = structure
-        self.mask = mask
-        self.precision = precision
-        self.fixed = fixed
-        self.positive_definite = positive_definite
-        self.ridge = ridge
-        self.target = target
-        self.boundary = boundary
-        self.boundary_eps = boundary_eps
-        self.standard_errors = standard_errors
-        self.check = check
+    generator: GeneratorLike = "auto"
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
@@ -75,17 +48,19 @@ class LogNormal(_GaussianEstimator):
         full = self.structure == "full" and self.mask is None and self.precision is None and not self.fixed
         return Barrier.log(det_power=0.0) if full else None  # h(x) = x²: the sample moments of log x
 
-    _exponent = 0.0
+    @property
+    def _exponent(self) -> float:
+        return 0.0
 
     def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
         return LogNormalModel(data.columns, pairs=pairs, center=center)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    @property
+    def _positive_only(self) -> bool:
+        return True
 
 
+@dataclass(eq=False, repr=False)
 class PowerInteraction(_PairwiseEstimator):
     r"""The a–b family of Yu, Drton and Shojaie (2019) on the positive orthant,
 
@@ -100,7 +75,7 @@ class PowerInteraction(_PairwiseEstimator):
     generator : {"auto", "search"}, Generator, str, list of Generator or Combined
         ``"auto"`` takes the weight that theory names, :class:`~zfree.SteinBarrier`; ``"search"`` chooses a Barrier(p, γ) from the data; or
         a generator or its name (:func:`zfree.named`); or a list of them to choose from; or several combined.
-    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors, check
+    structure, mask, precision, fixed, positive_definite, ridge, target, boundary, boundary_eps, standard_errors, covariance, check
         See :class:`TruncatedGaussian`.
 
     Attributes
@@ -111,44 +86,15 @@ class PowerInteraction(_PairwiseEstimator):
     result_ : FitResult
     """
 
-    def __init__(
-        self,
-        a: float = 1.0,
-        b: float = 1.0,
-        generator: GeneratorLike = "auto",
-        *,
-        structure: str = "full",
-        mask: ArrayLike | None = None,
-        precision: ArrayLike | None = None,
-        fixed: Mapping[str, float] | None = None,
-        positive_definite: bool = False,
-        ridge: float = 0.0,
-        target: Target = "information",
-        boundary: str = "raise",
-        boundary_eps: float | None = None,
-        standard_errors: str = "auto",
-        check: bool = True,
-    ) -> None:
-        self.a = a
-        self.b = b
-        self.generator = generator
-        self.structure = structure
-        self.mask = mask
-        self.precision = precision
-        self.fixed = fixed
-        self.positive_definite = positive_definite
-        self.ridge = ridge
-        self.target = target
-        self.boundary = boundary
-        self.boundary_eps = boundary_eps
-        self.standard_errors = standard_errors
-        self.check = check
+    a: float = 1.0
+    b: float = 1.0
+    generator: GeneratorLike = "auto"
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
 
     @property
-    def _exponent(self) -> float:  # type: ignore[override]
+    def _exponent(self) -> float:
         return self._exponents()[0]
 
     def _exponents(self) -> tuple[float, float]:
@@ -166,7 +112,6 @@ class PowerInteraction(_PairwiseEstimator):
         self.eta_ = result.theta[-d:]
         self.eta_se_ = result.standard_errors[-d:]
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    @property
+    def _positive_only(self) -> bool:
+        return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,18 @@ from zfree.inference import FitResult
 from zfree.models import Model, PairwiseModel
 from zfree.models.normalisable import without_units
 from zfree.penalties import Penalty, PositiveDefinite
-from zfree.selection import GeneratorLike, Target
+from zfree.selection import GeneratorLike
 from zfree.solvers import Objective, Restriction
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class _PairwiseEstimator(ScoreMatchingEstimator):
     """A model with a symmetric interaction matrix K, of which entries may be masked or known."""
 
-    structure: str
-    mask: ArrayLike | None
-    precision: ArrayLike | None
-    positive_definite: bool
+    structure: str = "full"
+    mask: ArrayLike | None = None
+    precision: ArrayLike | None = None
+    positive_definite: bool = False
 
     _full_dimensional = True
 
@@ -40,8 +41,10 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
     def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
         """The model over these entries of K."""
 
-    _exponent: float = 1.0
-    """Of the powers of the columns that K sees, 0 for logarithms."""
+    @property
+    def _exponent(self) -> float:
+        """Of the powers of the columns that K sees, 0 for logarithms."""
+        return 1.0
 
     def _known_mean(self, d: int) -> Array | None:
         return None
@@ -151,6 +154,7 @@ class _GaussianEstimator(_PairwiseEstimator):
         return self._matrix_of("covariance")
 
 
+@dataclass(eq=False, repr=False)
 class TruncatedGaussian(_GaussianEstimator):
     r"""Gaussian restricted to a domain, :math:`p(x) \propto \exp(-\tfrac12 (x-\mu)^\top K (x-\mu))` on Ω.
 
@@ -184,6 +188,9 @@ class TruncatedGaussian(_GaussianEstimator):
         How far inside ``"clip"`` moves them.
     standard_errors : {"auto", "jackknife", "sandwich"}
         See :class:`Dirichlet`.
+    covariance : {"auto", "full", "diagonal"} or None
+        How much of the covariance is computed. ``"auto"`` goes by size: all of it up to 1000 parameters, beyond that standard errors of what the summary
+        shows; ``"full"``; ``"diagonal"``; None for the estimate alone, fastest.
     check : bool
         Whether a fit with a generator chosen from the data is compared with draws of the fitted model (``result_.fit_check``).
 
@@ -207,38 +214,10 @@ class TruncatedGaussian(_GaussianEstimator):
     array([1. , 0.5])
     """
 
-    def __init__(
-        self,
-        domain: Domain | None = None,
-        generator: GeneratorLike = "auto",
-        *,
-        structure: str = "full",
-        mask: ArrayLike | None = None,
-        mean: ArrayLike | None = None,
-        precision: ArrayLike | None = None,
-        fixed: Mapping[str, float] | None = None,
-        positive_definite: bool = False,
-        ridge: float = 0.0,
-        target: Target = "information",
-        boundary: str = "raise",
-        boundary_eps: float | None = None,
-        standard_errors: str = "auto",
-        check: bool = True,
-    ) -> None:
-        self.domain = domain
-        self.generator = generator
-        self.structure = structure
-        self.mask = mask
-        self.mean = mean
-        self.precision = precision
-        self.fixed = fixed
-        self.positive_definite = positive_definite
-        self.ridge = ridge
-        self.target = target
-        self.boundary = boundary
-        self.boundary_eps = boundary_eps
-        self.standard_errors = standard_errors
-        self.check = check
+    domain: Domain | None = None
+    generator: GeneratorLike = "auto"
+    _: KW_ONLY
+    mean: ArrayLike | None = None
 
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns) if self.domain is None else self.domain
@@ -254,51 +233,25 @@ class TruncatedGaussian(_GaussianEstimator):
     def _model(self, data: Data, pairs: tuple[Any, Any], center: Array) -> PairwiseModel:
         return PairwiseModel(data.columns, pairs=pairs, linear=self.mean is None, center=center)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.domain is None
-        return tags
+    @property
+    def _positive_only(self) -> bool:
+        return self.domain is None
 
 
+@dataclass(eq=False, repr=False)
 class Gaussian(TruncatedGaussian):
     """Gaussian on the whole of ℝᵈ; with D = I the estimate is the sample mean and inverse covariance.
 
     Parameters are those of :class:`TruncatedGaussian` without a domain and its boundary.
     """
 
-    def __init__(
-        self,
-        generator: GeneratorLike = "auto",
-        *,
-        structure: str = "full",
-        mask: ArrayLike | None = None,
-        mean: ArrayLike | None = None,
-        precision: ArrayLike | None = None,
-        fixed: Mapping[str, float] | None = None,
-        positive_definite: bool = False,
-        ridge: float = 0.0,
-        target: Target = "information",
-        standard_errors: str = "auto",
-        check: bool = True,
-    ) -> None:
-        super().__init__(
-            generator=generator,
-            structure=structure,
-            mask=mask,
-            mean=mean,
-            precision=precision,
-            fixed=fixed,
-            positive_definite=positive_definite,
-            ridge=ridge,
-            target=target,
-            standard_errors=standard_errors,
-            check=check,
-        )
+    domain: Domain | None = field(default=None, init=False)
+    boundary: str = field(default="raise", init=False)
+    boundary_eps: float | None = field(default=None, init=False)
 
     def _domain(self, n_columns: int) -> Domain:
         return RealSpace(n_columns)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = False
-        return tags
+    @property
+    def _positive_only(self) -> bool:
+        return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zfree.errors import InconsistentGeneratorWarning, InfiniteVarianceWarning, UnitsWarning, warn
-from zfree.inference import FitResult, boundary_orders, judge, tail_orders
+from zfree.inference import FitResult, validity
 from zfree.moments import Problem
 from zfree.solvers import Objective
 
@@ -32,10 +32,8 @@ def _times(factor: float) -> str:
 
 def remark_on_boundary(result: FitResult, objective: Objective) -> FitResult:
     """Say so when the generator does not vanish at all, or not fast enough for this model, or grows too fast far out."""
-    problem, restriction = objective.problem, objective.restriction
     generator, domain = result.generator, result.domain
-    vanishing, decay = generator.check(domain), generator.decay(domain)
-    orders = () if decay is None else boundary_orders(problem, result.working_theta, restriction)
+    vanishing, verdict = validity(objective, result.working_theta)
     if not vanishing.holds:
         remedy = "a Barrier" if domain.is_convex else "BoundaryDistance()"
         warn(
@@ -44,7 +42,6 @@ def remark_on_boundary(result: FitResult, objective: Objective) -> FitResult:
             InconsistentGeneratorWarning,
         )
         return result.with_note("inconsistent: the generator does not vanish on the boundary.")
-    verdict = judge(decay, orders, tail_orders(problem, result.working_theta, restriction))
     if verdict.finite_variance:
         return result
     kind = "has no finite variance and may be inconsistent" if verdict.consistent else "is inconsistent"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -15,10 +14,11 @@ from zfree.estimators.data import Data
 from zfree.generators import Barrier, Generator
 from zfree.inference import FitResult
 from zfree.models import DirichletModel, ExponentialModel, GammaModel, GeneralizedGammaModel, Model
-from zfree.selection import GeneratorLike, Target
+from zfree.selection import GeneratorLike
 from zfree.solvers import Restriction
 
 
+@dataclass(eq=False, repr=False)
 class Dirichlet(ScoreMatchingEstimator):
     r"""Dirichlet distribution of compositions, :math:`p(x) \propto \prod_j x_j^{\alpha_j - 1}` on the simplex.
 
@@ -43,6 +43,9 @@ class Dirichlet(ScoreMatchingEstimator):
     standard_errors : {"auto", "jackknife", "sandwich"}
         The jackknife, by exact leave-one-out, corrects intervals for bias and for few rows; ``"auto"`` uses the sandwich of Theorem 5.1 where
         rows are so many that both agree.
+    covariance : {"auto", "full", "diagonal"} or None
+        How much of the covariance is computed. ``"auto"`` goes by size: all of it up to 1000 parameters, beyond that standard errors of what the summary
+        shows; ``"full"``; ``"diagonal"``; None for the estimate alone, fastest.
     check : bool
         Whether a fit with a generator chosen from the data is compared with draws of the fitted model (``result_.fit_check``).
 
@@ -61,30 +64,11 @@ class Dirichlet(ScoreMatchingEstimator):
     array([2. , 3. , 3.9])
     """
 
-    _one_dimensional = False  # a composition has at least two parts
+    generator: GeneratorLike = "auto"
+    _: KW_ONLY
+    domain: Simplex | None = None
 
-    def __init__(
-        self,
-        generator: GeneratorLike = "auto",
-        *,
-        domain: Simplex | None = None,
-        fixed: Mapping[str, float] | None = None,
-        ridge: float = 0.0,
-        target: Target = "information",
-        boundary: str = "raise",
-        boundary_eps: float | None = None,
-        standard_errors: str = "auto",
-        check: bool = True,
-    ) -> None:
-        self.generator = generator
-        self.domain = domain
-        self.fixed = fixed
-        self.ridge = ridge
-        self.target = target
-        self.boundary = boundary
-        self.boundary_eps = boundary_eps
-        self.standard_errors = standard_errors
-        self.check = check
+    _one_dimensional = False  # a composition has at least two parts
 
     def _domain(self, n_columns: int) -> Domain:
         if n_columns < 2:
@@ -101,45 +85,23 @@ class Dirichlet(ScoreMatchingEstimator):
         self.alpha_ = result.theta
         self.alpha_se_ = result.standard_errors
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    @property
+    def _positive_only(self) -> bool:
+        return True
 
 
 class _OrthantEstimator(ScoreMatchingEstimator):
     """Positive columns."""
 
-    def __init__(
-        self,
-        generator: GeneratorLike = "auto",
-        *,
-        fixed: Mapping[str, float] | None = None,
-        ridge: float = 0.0,
-        target: Target = "information",
-        boundary: str = "raise",
-        boundary_eps: float | None = None,
-        standard_errors: str = "auto",
-        check: bool = True,
-    ) -> None:
-        self.generator = generator
-        self.fixed = fixed
-        self.ridge = ridge
-        self.target = target
-        self.boundary = boundary
-        self.boundary_eps = boundary_eps
-        self.standard_errors = standard_errors
-        self.check = check
-
     def _domain(self, n_columns: int) -> Domain:
         return Orthant(n_columns)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    @property
+    def _positive_only(self) -> bool:
+        return True
 
 
+@dataclass(eq=False, repr=False)
 class Exponential(_OrthantEstimator):
     r"""Independent exponential columns, :math:`p(x) \propto \exp(-\sum_j \lambda_j x_j)`.
 
@@ -150,7 +112,7 @@ class Exponential(_OrthantEstimator):
     generator : {"auto", "search"}, Generator, str, list of Generator or Combined
         ``"auto"`` is h(x) = x, which is maximum likelihood; ``"search"`` chooses a Barrier(p, γ) from the data; or a generator or its name
         (:func:`zfree.named`); or a list of them to choose from; or several combined.
-    fixed, ridge, target, boundary, boundary_eps, standard_errors, check
+    fixed, ridge, target, boundary, boundary_eps, standard_errors, covariance, check
         See :class:`Dirichlet`.
 
     Attributes
@@ -165,6 +127,8 @@ class Exponential(_OrthantEstimator):
     >>> zf.Exponential().fit(x).rate_
     array([1.])
     """
+
+    generator: GeneratorLike = "auto"
 
     def _known_best(self) -> Generator:
         return Barrier(power=1.0, det_power=0.0)  # h(x) = x gives 1 / mean(x)
@@ -186,6 +150,7 @@ class _ShapeAndRate(_OrthantEstimator):
         self.shape_se_, self.rate_se_ = result.standard_errors.reshape(2, -1)
 
 
+@dataclass(eq=False, repr=False)
 class Gamma(_ShapeAndRate):
     r"""Independent gamma columns, :math:`p(x) \propto \prod_j x_j^{k_j - 1} e^{-\lambda_j x_j}`.
 
@@ -195,7 +160,7 @@ class Gamma(_ShapeAndRate):
         ``"auto"`` is :class:`~zfree.SteinMoments`, which comes close to maximum likelihood (with a ridge, as ``"search"``); ``"search"`` chooses a
         Barrier(p, γ) from the data; or a generator or its name (:func:`zfree.named`); or a list of them to choose from; or several
         combined.
-    fixed, ridge, target, boundary, boundary_eps, standard_errors, check
+    fixed, ridge, target, boundary, boundary_eps, standard_errors, covariance, check
         See :class:`Dirichlet`.
 
     Attributes
@@ -211,11 +176,14 @@ class Gamma(_ShapeAndRate):
     array([2.])
     """
 
+    generator: GeneratorLike = "auto"
+
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         model = GammaModel(data.columns)
         return model, Restriction.none(model.n_parameters)
 
 
+@dataclass(eq=False, repr=False)
 class GeneralizedGamma(_ShapeAndRate):
     r"""Independent generalized gamma columns with a given exponent, :math:`p(x) \propto \prod_j x_j^{\kappa_j - 1} e^{-\lambda_j x_j^a}`.
 
@@ -229,7 +197,7 @@ class GeneralizedGamma(_ShapeAndRate):
     generator : {"auto", "search"}, Generator, str, list of Generator or Combined
         ``"auto"`` is :class:`~zfree.SteinMoments` with the test functions of the gamma that :math:`x^a` is (with a ridge, as ``"search"``); otherwise as
         for :class:`Gamma`.
-    fixed, ridge, target, boundary, boundary_eps, standard_errors, check
+    fixed, ridge, target, boundary, boundary_eps, standard_errors, covariance, check
         See :class:`Dirichlet`.
 
     Attributes
@@ -247,30 +215,8 @@ class GeneralizedGamma(_ShapeAndRate):
     (array([3.]), array([0.5]))
     """
 
-    def __init__(
-        self,
-        exponent: float = 1.0,
-        generator: GeneratorLike = "auto",
-        *,
-        fixed: Mapping[str, float] | None = None,
-        ridge: float = 0.0,
-        target: Target = "information",
-        boundary: str = "raise",
-        boundary_eps: float | None = None,
-        standard_errors: str = "auto",
-        check: bool = True,
-    ) -> None:
-        super().__init__(
-            generator,
-            fixed=fixed,
-            ridge=ridge,
-            target=target,
-            boundary=boundary,
-            boundary_eps=boundary_eps,
-            standard_errors=standard_errors,
-            check=check,
-        )
-        self.exponent = exponent
+    exponent: float = 1.0
+    generator: GeneratorLike = "auto"
 
     def _specify(self, data: Data) -> tuple[Model, Restriction]:
         a = real_number(self.exponent, "exponent")

@@ -9,6 +9,7 @@ from zfree.inference.rows_or_groups import check_kind
 from zfree.inference.summary import Summary
 from zfree.inference.tails import Curves, TailOrder, tail_orders
 from zfree.inference.uncertainty import Full, Uncertainty, check_covariance
+from zfree.inference.validity import Validity, validity
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest
 
@@ -24,6 +25,7 @@ __all__ = [
     "Summary",
     "TailOrder",
     "Uncertainty",
+    "Validity",
     "WaldTest",
     "Wanted",
     "as_result",
@@ -35,4 +37,5 @@ __all__ = [
     "judge",
     "required_decay",
     "tail_orders",
+    "validity",
 ]

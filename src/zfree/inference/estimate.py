@@ -41,12 +41,11 @@ class Wanted:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a choice of the generator knows of the one that it took: its solution on all rows with a penalty, and Σ ψ_i ψ_iᵀ there, where it was
-    summed."""
+    """What a choice of the generator knows of the one that it took: its solution on all rows with some penalty, and Σ ψ_i ψ_iᵀ there."""
 
     solution: Solution
+    meat: Array
     penalty: Penalty
-    meat: Array | None = None
 
 
 def estimate(
@@ -64,7 +63,7 @@ def estimate(
         The solution, where it is known already.
     """
     if found is not None and found.penalty is not objective.penalty:
-        found = None  # more is asked of the minimum than the choice asked
+        found = None
     solution = solve(objective) if found is None else found.solution
     if found is not None and solution.reciprocal_condition < ILL_CONDITIONED:
         solution = solve(objective)  # once more, to warn
@@ -78,7 +77,7 @@ def estimate(
     kind = how_much(wanted.covariance, objective.n_free)
     jackknife, remarks = (None, ()) if kind is None else leave_out(objective, solution, wanted.standard_errors)
     error = _uncertainty(objective, solution, kind, jackknife, None if found is None else found.meat)
-    check_uncertainty(error, solution, objective.names)
+    check_uncertainty(error, solution, objective)
     notes = (*notes, *remarks, *_without_variation(objective, solution, error))
     return as_result(objective, solution, error, notes, jackknife)
 
@@ -111,11 +110,11 @@ def _without_variation(objective: Objective, solution: Solution, error: Uncertai
     variances = working_variances(error)
     if variances is None:
         return ()
-    still = variances <= 1e-24 * solution.theta**2
-    names = objective.names
-    found = [names[k] for k in np.flatnonzero(solution.restriction.free & still)]
-    if not found:
+    still = np.flatnonzero(solution.restriction.free & (variances <= 1e-24 * solution.theta**2))
+    if not still.size:
         return ()
+    names = objective.names
+    found = [names[k] for k in still]
     shown = ", ".join(found[:4]) + (", …" if len(found) > 4 else "")
     return (
         f"the rows do not differ in what they say about {shown}, or a single one says it: a standard error of zero is no "
@@ -132,14 +131,13 @@ def as_result(
 ) -> FitResult:
     """Pack a solution, translated to natural parameters."""
     problem, moments, restriction, theta = objective.problem, objective.moments, solution.restriction, solution.theta
-    T, n_free = problem.model.natural_map(), objective.n_free
-    if moments.n <= n_free:
+    if moments.n <= objective.n_free:
         notes = (
             *notes,
-            f"{moments.n} rows for {n_free} free parameters: the standard errors are not reliable.",
+            f"{moments.n} rows for {objective.n_free} free parameters: the standard errors are not reliable.",
         )
     return FitResult(
-        theta=theta.copy() if T is None else T @ theta,
+        theta=problem.model.natural(theta),
         names=objective.names,
         free=restriction.free.copy(),
         n_observations=moments.n,

@@ -44,8 +44,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array, Mask, row_chunks
+from zfree.arrays import Array, Mask
 from zfree.data import Block, Source, Together
+from zfree.data.chunks import row_chunks
 from zfree.errors import ZfreeError
 from zfree.fields import Field
 from zfree.models.tails import named_direction

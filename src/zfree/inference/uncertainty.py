@@ -124,13 +124,13 @@ def shown_maps(model: Model, theta: Array) -> dict[str, Jacobian | None]:
     return {"natural": model.natural_map(), **shown}
 
 
-def check_uncertainty(found: Uncertainty, solution: Solution, names: tuple[str, ...]) -> None:
+def check_uncertainty(found: Uncertainty, solution: Solution, objective: Objective) -> None:
     """Variances that rounding has destroyed are refused, never made zero."""
+    variances, free = working_variances(found), solution.restriction.free
+    if variances is None or (variances[free] >= 0.0).all():
+        return
     measured = f" (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling)"
-    if isinstance(found, Full):
-        check_variances(found.working.diagonal(), solution.restriction.free, names, measured)
-    elif isinstance(found, VariancesOnly):
-        check_variances(found.known["natural"], solution.restriction.free, names, measured)
+    check_variances(variances, free, objective.names, measured)
 
 
 def working_variances(found: Uncertainty) -> Array | None:

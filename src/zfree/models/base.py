@@ -64,6 +64,14 @@ class Equations(ABC):
 class Model(ABC):
     """An exponential family t(x), b(x) on ℝᵈ."""
 
+    rapidly_decreasing: bool = False
+    """Whether, where it can be normalised, the density falls faster than every power of ‖x‖ and its statistics grow no faster than one.
+
+    False also where that is not known; tails are then looked at (:mod:`zfree.inference.tails`).
+    """
+    may_vanish: bool = False
+    """Whether the gradient of a statistic can be zero at most rows, so that few determine its parameter."""
+
     @property
     @abstractmethod
     def dimension(self) -> int:
@@ -186,6 +194,11 @@ class Model(ABC):
         """T with natural parameters = T θ, when the model works in shifted ones; None when θ is natural already."""
         return None
 
+    def natural(self, theta: Array) -> Array:
+        """T θ, the natural parameters."""
+        T = self.natural_map()
+        return theta.copy() if T is None else T @ theta
+
     def derived(self, theta: Array) -> dict[str, Callable[[], Derived]]:
         """Other parametrisations a user may ask for, each with its Jacobian (see :class:`Derived`)."""
         return {}
@@ -202,19 +215,6 @@ class Model(ABC):
     @property
     def heavy_tailed(self) -> bool:
         """Whether tails are exponential or heavier, so that a generator that grows fast far out rests on few rows."""
-        return False
-
-    @property
-    def rapidly_decreasing(self) -> bool:
-        """Whether, where it can be normalised, the density falls faster than every power of ‖x‖ and its statistics grow no faster than one.
-
-        False also where that is not known; tails are then looked at (:mod:`zfree.inference.tails`).
-        """
-        return False
-
-    @property
-    def may_vanish(self) -> bool:
-        """Whether the gradient of a statistic can be zero at most rows, so that few determine its parameter."""
         return False
 
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:

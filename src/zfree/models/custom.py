@@ -37,6 +37,8 @@ class CustomModel(Model):
         (N, d) → (N, d) and (N, d, d), or automatic.
     """
 
+    may_vanish = True
+
     def __init__(
         self,
         dimension: int,
@@ -91,10 +93,6 @@ class CustomModel(Model):
     @property
     def title(self) -> str:
         return "Exponential family"
-
-    @property
-    def may_vanish(self) -> bool:
-        return True
 
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...] | None:
         return None

@@ -9,8 +9,9 @@ from operator import add
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from zfree.arrays import Array, Index, mirrored, row_blocks, symmetric_pairs
+from zfree.arrays import Array, Index, symmetric_pairs
 from zfree.fields import Parts, RankOne
+from zfree.models.blocks import mirrored, row_blocks
 from zfree.models.coordinates import Coordinates
 from zfree.models.pair_entries import Pairs
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
@@ -46,9 +47,7 @@ class PairFold:
     def gram(self, X: Array, parts: Parts, weight: Array, seen: Coordinates) -> Quadratic:
         """Σ w J D Jᵀ."""
         if parts.dense is not None:
-            u, v = seen.pair(X)
-            D = parts.dense if v is None else v[:, :, None] * parts.dense * v[:, None, :]
-            return self.dense(u, seen.ratio(X), D, weight)
+            return self.dense(X, parts.dense, weight, seen)
         terms: list[Quadratic] = [self.rank_one(X, term, weight, seen) for term in parts.rank_ones]
         if parts.diagonal is not None:
             terms.append(self.diagonal(X, parts.diagonal, weight, seen))
@@ -112,29 +111,48 @@ class PairFold:
                 blocks[j, : len(columns), -1] = blocks[j, -1, : len(columns)] = cross[j, columns]
         return ColumnBlocks(self.groups, blocks)
 
-    def dense(self, u: Array, ratio: Array | None, D: Array, weight: Array) -> Dense:
+    def dense(self, X: Array, D: Array, weight: Array, seen: Coordinates) -> Dense:
         """Γ[(j,a),(k,b)] = Σ D'_jk u_a u_b, from products over the distinct entries of D' and of u uᵀ only."""
-        d, j, a = self.pairs.d, self.pairs.rows, self.pairs.cols
-        p, q = symmetric_pairs(d)
-        D_ = D[:, p, q] * weight[:, None]
-        M = np.zeros((d, d, d, d))
-        product = D_.T @ (u[:, p] * u[:, q])
-        for left in ((p, q), (q, p)):
-            for right in ((p, q), (q, p)):
-                M[left[0][:, None], left[1][:, None], right[0][None, :], right[1][None, :]] = product
-        K, A = (x[:, None] for x in (j, a))
-        L, B = (x[None, :] for x in (j, a))
-        folded = M[K, L, A, B] + M[K, B, A, L] + M[A, L, K, B] + M[A, B, K, L]
-        folded *= np.multiply.outer(self.pairs.once, self.pairs.once)
+        pairs, d = self._every, self.pairs.d
+        (p, q), m = (pairs.rows, pairs.cols), len(pairs)
+        product, cross, corner = np.zeros((m, m)), np.zeros((2, m, d)), np.zeros(m)
+        for own in row_blocks(len(X), 2 * m):
+            x = np.ascontiguousarray(X[own].T)
+            (u, v), ratio, squares = seen.pair(x, across=True), seen.ratio(x), np.empty((m, x.shape[1]))
+            entries = np.take(D[own].reshape(len(D[own]), -1), p * d + q, axis=1)
+            entries *= weight[own, None]
+            if v is not None:
+                pairs.products(v, v, squares)
+                entries *= squares.T
+            pairs.products(u, u, squares)
+            product += entries.T @ squares.T
+            if not self.linear:
+                continue
+            if ratio is None:
+                cross += entries.T @ u.T
+                corner += entries.sum(axis=0)
+            else:
+                second = entries * ratio.T[:, q]
+                cross += second.T @ u.T, (entries * ratio.T[:, p]).T @ u.T
+                corner += (second * ratio.T[:, p]).sum(axis=0)
+        place = np.empty((d, d), dtype=np.intp)
+        place[p, q] = place[q, p] = np.arange(m)
+        j, a, once = self.pairs.rows, self.pairs.cols, self.pairs.once
+        K, A, L, B = j[:, None], a[:, None], j[None, :], a[None, :]
+        folded = product[place[K, L], place[A, B]] + product[place[A, B], place[K, L]]
+        folded += product[place[K, B], place[A, L]] + product[place[A, L], place[K, B]]
+        folded *= np.multiply.outer(once, once)
         if not self.linear:
             return Dense(folded)
-        Dw = D * weight[:, None, None]
-        right_side = Dw if ratio is None else Dw * ratio[:, None, :]
-        C = -np.tensordot(right_side, u, axes=(0, 0))  # [j, k, a] = −Σ D'_jk r_k u_a
-        cross = C[j, :, a] + C[a, :, j]
-        corner = right_side.sum(axis=0) if ratio is None else (right_side * ratio[:, :, None]).sum(axis=0)
-        cross = cross * self.pairs.once[:, None]
-        return Dense(np.block([[folded, cross], [cross.T, corner]]))
+        C = np.empty((d, d, d))  # [j, k, a] = −Σ D'_jk r_k u_a
+        C[p, q], C[q, p] = -cross
+        by_K = (C[j, :, a] + C[a, :, j]) * once[:, None]
+        return Dense(np.block([[folded, by_K], [by_K.T, corner[place]]]))
+
+    @cached_property
+    def _every(self) -> Pairs:
+        """All entries of K, parameters or not."""
+        return self.pairs if self.pairs.whole else Pairs(self.pairs.d, *symmetric_pairs(self.pairs.d))
 
 
 def _by_sign(X: Array, direction: Array, weight: Array) -> list[tuple[float, Array, Array, Array]]:

@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from zfree.arrays import Array, mirrored, row_blocks
+from zfree.arrays import Array
 from zfree.fields import Parts
+from zfree.models.blocks import mirrored, row_blocks
 from zfree.models.coordinates import Coordinates
 from zfree.models.pair_entries import Pairs
 

@@ -57,6 +57,8 @@ class PairwiseModel(Model):
     is_separable: bool = False
     n_pairs: int
 
+    rapidly_decreasing = True  # exponentials of powers, and of the square of log x for a = 0
+
     def __init__(
         self,
         columns: Sequence[str],
@@ -143,10 +145,6 @@ class PairwiseModel(Model):
     @property
     def heavy_tailed(self) -> bool:
         return self.a < 1.0
-
-    @property
-    def rapidly_decreasing(self) -> bool:
-        return True  # exponentials of powers, and of the square of log x for a = 0
 
     def boundary_orders(self, theta: Array) -> tuple[BoundaryOrder, ...]:
         if self.a == 0.0:

@@ -11,10 +11,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from zfree.arrays import Array, row_blocks
+from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
 from zfree.fields import Directions, Field
 from zfree.models.base import Model, TextbookDraws
+from zfree.models.blocks import row_blocks
 from zfree.models.columns import ColumnFunctions
 from zfree.models.normalisable import Normalisable, all_above
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
@@ -99,12 +100,8 @@ class SeparableModel(Model):
         return total.ravel()
 
     def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
-        (k, d), first, second, diagonal = (
-            (len(self.kinds), self.dimension),
-            self.first(X),
-            self.second(X),
-            field.diagonal(),
-        )
+        k, d = len(self.kinds), self.dimension
+        first, second, diagonal = self.first(X), self.second(X), field.diagonal()
         total = np.zeros((k * d, k * d))
         for own in row_blocks(len(X), k * d):
             w = weight[own]

@@ -93,7 +93,7 @@ class Problem:
 
     def evaluated(self, block: Block) -> Rows:
         """A block with the generator evaluated on it. Where it is all there is, it is evaluated once and kept."""
-        if len(block) != self.source.n_rows:
+        if len(block.X) != self.source.n_rows:
             return Rows(self.model, self._measuring, self.domain, block, self.tests)
         kept: Rows | None = self.__dict__.get("_kept")
         if kept is None:
@@ -107,7 +107,7 @@ class Problem:
         if self.tests is not None and known is not None:
             return known.retested(self.tests)
         model = self.shared.model_at(block, True)
-        rows = Rows(model, self._measuring, self.domain, block, self.tests)
+        rows = Rows(model, self._measuring, self.domain, block, self.tests, prepared=True)
         if self.tests is not None:
             self.shared.tested = rows
         return rows
@@ -119,7 +119,7 @@ class Problem:
     def model_at(self, block: Block) -> Model:
         """The model, prepared if these are all rows."""
         assert self.shared is not None
-        return self.shared.model_at(block, len(block) == self.source.n_rows)
+        return self.shared.model_at(block, len(block.X) == self.source.n_rows)
 
     def reduce(
         self, kernel: Callable[[Rows], Summand], doubles_per_row: int | None = None, least_rows: int = 1

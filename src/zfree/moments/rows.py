@@ -22,11 +22,18 @@ class Rows:
     """A block of rows with the generator evaluated on it once."""
 
     def __init__(
-        self, model: Model, generator: Generator, domain: Domain, block: Block, tests: Model | None = None
+        self,
+        model: Model,
+        generator: Generator,
+        domain: Domain,
+        block: Block,
+        tests: Model | None = None,
+        *,
+        prepared: bool = False,
     ) -> None:
         self._given = (model, generator, domain, tests)
         self.block, self.X, self.weight = block, block.X, block.weights
-        self.model = model.at(self.X)
+        self.model = model if prepared else model.at(self.X)
         self.tests = self.model if tests is None else tests
         try:
             self.value: GeneratorValue = generator.evaluate(domain, self.X)

@@ -15,7 +15,8 @@ Both are sums over rows, so they are added up in chunks and can be merged. Each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -39,6 +40,8 @@ class Moments:
         The sum of the Γ_i, in the structure that it has.
     g_sum : ndarray
         The sum of the g_i.
+    symmetric : bool
+        Whether Γ is that of a quadratic; with test functions of another kind it is not.
     """
 
     n: int
@@ -46,6 +49,10 @@ class Moments:
     log_scale: float
     gamma_sum: Quadratic
     g_sum: Array
+    symmetric: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "symmetric", self.gamma_sum.symmetric)
 
     @classmethod
     def zero(cls, n_parameters: int) -> Moments:
@@ -69,17 +76,13 @@ class Moments:
             mine * self.g_sum + theirs * other.g_sum,
         )
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether Γ is that of a quadratic; with test functions of another kind it is not."""
-        return self.gamma_sum.symmetric
-
-    @property
+    @cached_property
     def gamma(self) -> Quadratic:
         """Γ_N in units of e^log_scale."""
         return self.gamma_sum.scaled(1.0 / self.weight)
 
-    @property
+    @cached_property
     def g(self) -> Array:
         """g_N in units of e^log_scale."""
-        return self.g_sum / self.weight
+        g: Array = self.g_sum / self.weight
+        return g

@@ -117,9 +117,8 @@ class Sum(Quadratic):
 
     summands: tuple[Quadratic, ...]
 
-    @property
-    def symmetric(self) -> bool:  # type: ignore[override]
-        return all(s.symmetric for s in self.summands)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "symmetric", all(s.symmetric for s in self.summands))
 
     @property
     def size(self) -> int:
@@ -149,9 +148,8 @@ class Restricted(Quadratic):
     whole: Quadratic
     index: Index
 
-    @property
-    def symmetric(self) -> bool:  # type: ignore[override]
-        return self.whole.symmetric
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "symmetric", self.whole.symmetric)
 
     @property
     def size(self) -> int:

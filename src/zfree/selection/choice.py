@@ -110,7 +110,7 @@ def choose(
     assert best.fitted is not None
     if looked is objective:
         fitted = best.fitted
-        return Choice(fitted.objective, record, Found(fitted.solution, objective.penalty, fitted.meat))
+        return Choice(fitted.objective, record, Found(fitted.solution, fitted.meat, objective.penalty))
     return Choice(objective.with_generator(best.generator), record)
 
 

@@ -77,6 +77,8 @@ def weight_matrix(target: Target, objective: Objective, theta: Array) -> Array:
 
 def check_target_name(target: Target, model: Model) -> None:
     """A target asked for by name must be one of this model's."""
+    if isinstance(target, str) and target in ("information", "natural"):
+        return
     known = ["information", "natural", *model.derived(np.zeros(model.n_parameters))]
     if isinstance(target, str) and target not in known:
         raise SpecificationError(f"unknown target {target!r}; this model has {', '.join(known)}, or pass a matrix.")

@@ -72,8 +72,7 @@ class Groupwise(Solver):
 
 def groups_apart(objective: Objective) -> ColumnBlocks | None:
     """Γ, if it is large and consists of groups that share no parameter."""
-    gamma = objective.moments.gamma
-    if not isinstance(gamma, ColumnBlocks) or gamma.size < FEWEST:
+    if objective.n_free < FEWEST or not isinstance(gamma := objective.moments.gamma, ColumnBlocks):
         return None
     seen = np.bincount(gamma.groups.index.ravel(), minlength=gamma.size + 1)[: gamma.size]
     return gamma if seen.max() == 1 else None

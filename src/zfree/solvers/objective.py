@@ -31,6 +31,11 @@ class Objective:
     problem: Problem
     restriction: Restriction
     penalty: Penalty = field(default=NO_PENALTY)
+    n_free: int = field(init=False)
+    """How many parameters are estimated."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_free", int(self.restriction.free.sum()))
 
     def with_generator(self, generator: Generator) -> Objective:
         """The same with another weight."""
@@ -61,15 +66,11 @@ class Objective:
         """Names of all parameters."""
         return self.problem.model.names
 
-    @property
-    def n_free(self) -> int:
-        """How many parameters are estimated."""
-        return len(self.restriction.index)
-
-    @property
+    @cached_property
     def gamma(self) -> Quadratic:
         """Γ_N over the free parameters, without the penalty."""
-        return self.moments.gamma.block(self.restriction.free)
+        free = self.restriction.free
+        return self.moments.gamma if free.all() else self.moments.gamma.block(free)
 
     @cached_property
     def g(self) -> Array:
