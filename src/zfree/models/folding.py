@@ -11,7 +11,7 @@ from scipy.linalg.blas import dsyrk
 
 from zfree.arrays import Array, Index, symmetric_pairs
 from zfree.fields import Parts, RankOne
-from zfree.models.blocks import mirrored, row_blocks
+from zfree.models.cache_blocks import mirrored, row_blocks
 from zfree.models.coordinates import Coordinates
 from zfree.models.pair_entries import Pairs
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic

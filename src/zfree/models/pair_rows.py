@@ -20,7 +20,7 @@ from scipy.linalg.blas import dsyrk
 
 from zfree.arrays import Array
 from zfree.fields import Parts
-from zfree.models.blocks import mirrored, row_blocks
+from zfree.models.cache_blocks import mirrored, row_blocks
 from zfree.models.coordinates import Coordinates
 from zfree.models.pair_entries import Pairs
 
