@@ -21,7 +21,7 @@ from zfree.models import (
     LogNormalModel,
     PairwiseModel,
 )
-from zfree.models import blocks as in_cache
+from zfree.models import cache_blocks as in_cache
 from zfree.models.stein import SteinFunctions
 from zfree.moments import Rows
 

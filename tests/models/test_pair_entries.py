@@ -8,9 +8,9 @@ from copy import copy
 import numpy as np
 import pytest
 
-from zfree.arrays import mirrored
 from zfree.fields import Dense, DiagonalPlusRankOne
 from zfree.models import GammaModel, LogNormalModel, PairwiseModel
+from zfree.models.cache_blocks import mirrored
 from zfree.models.pair_entries import Pairs
 
 D, N = 4, 300
