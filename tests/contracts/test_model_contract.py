@@ -20,7 +20,7 @@ from zfree.models import (
     GeneralizedGammaModel,
     LogNormalModel,
     PairwiseModel,
-    in_cache,
+    cache_blocks,
 )
 from zfree.models.stein import SteinFunctions
 from zfree.moments import Rows
@@ -211,7 +211,7 @@ def _many_points(domain_name):
 def test_rows_and_sums_of_equations_are_a_jacobian_and_a_trace(name, field, blocks, monkeypatch):
     """ψ_i = J v_i + tr(D ∇²t), Σ w ψ and Σ w² ψ ψᵀ, with the columns of X in either memory order."""
     if blocks == "many blocks":
-        monkeypatch.setattr(in_cache, "BLOCK_DOUBLES", 1)
+        monkeypatch.setattr(cache_blocks, "BLOCK_DOUBLES", 1)
     model = MODELS[name][0]
     domain_name, generator = FIELDS[field]
     X, rng = _many_points(domain_name), np.random.default_rng(6)
@@ -238,7 +238,7 @@ def test_rows_and_sums_of_equations_are_a_jacobian_and_a_trace(name, field, bloc
 def test_sums_of_products_are_those_of_jacobians(name, field, blocks, monkeypatch):
     """Σ w J D Jᵀ with the structure of D against dense products, with more rows than parameters."""
     if blocks == "many blocks":
-        monkeypatch.setattr(in_cache, "BLOCK_DOUBLES", 1)
+        monkeypatch.setattr(cache_blocks, "BLOCK_DOUBLES", 1)
     model = MODELS[name][0]
     domain_name, generator = FIELDS[field]
     X, rng = _many_points(domain_name), np.random.default_rng(6)

@@ -10,7 +10,7 @@ import pytest
 
 from zfree.fields import Dense, Diagonal, DiagonalPlusRankOne
 from zfree.models import GammaModel, LogNormalModel, PairwiseModel, folding
-from zfree.models.in_cache import mirrored
+from zfree.models.cache_blocks import mirrored
 from zfree.models.pair_entries import Pairs
 
 D, N = 4, 300

@@ -61,6 +61,16 @@ def test_bad_data_and_bad_candidates_are_errors_not_rows():
         zf.rank(zf.Dirichlet(), P, ["auto"])
 
 
+def test_more_parameters_than_get_a_covariance_are_ranked_all_the_same(monkeypatch):
+    few = zf.rank(zf.Dirichlet(), P, CANDIDATES)
+    monkeypatch.setattr("zfree.inference.uncertainty.CHEAP", 2)
+    many = zf.rank(zf.Dirichlet(), P, CANDIDATES)
+    assert many.best.result.uncertainty.kind == "diagonal"
+    assert [(c.generator, c.refused) for c in many] == [(c.generator, c.refused) for c in few]
+    assert np.allclose([c.criterion for c in many], [c.criterion for c in few])
+    assert np.allclose([c.excess_se for c in many], [c.excess_se for c in few])
+
+
 def test_a_candidate_without_standard_errors_comes_after_those_with():
     X = np.random.default_rng(0).beta(0.6, 0.6, size=(300, 2))
     est = zf.TruncatedGaussian(zf.Box([0, 0], [1, 1]), positive_definite=True)

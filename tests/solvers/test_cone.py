@@ -66,6 +66,21 @@ def test_an_active_constraint_gives_no_standard_errors_and_says_so():
     assert "positive_definite=True" in str(est.result_.summary())
 
 
+@pytest.mark.parametrize("ridge", [0.0, 1e-3])
+@pytest.mark.parametrize("generator", ["search", [zf.Barrier(4 / 3), zf.Barrier(1.0)]], ids=["search", "a list"])
+def test_a_generator_that_was_chosen_is_held_in_the_cone_too(generator, ridge):
+    """The choice knows the minimum of the quadratic, which is not the one that was asked for."""
+    est = zf.TruncatedGaussian(
+        domain=zf.SolidSimplex(4), generator=generator, positive_definite=True, ridge=ridge, check=False
+    ).fit(_indefinite_data())
+    given = zf.TruncatedGaussian(
+        domain=zf.SolidSimplex(4), generator=est.generator_, positive_definite=True, ridge=ridge, check=False
+    ).fit(_indefinite_data())
+    assert np.linalg.eigvalsh(est.precision_)[0] > 0
+    assert np.array_equal(est.precision_, given.precision_)
+    assert np.isnan(est.result_.standard_errors).all()
+
+
 def test_known_entries_and_masks_are_kept_in_the_cone():
     mask = np.ones((4, 4), dtype=bool)
     mask[0, 1] = mask[1, 0] = False

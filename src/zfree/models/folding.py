@@ -11,8 +11,8 @@ from scipy.linalg.blas import dsyrk
 
 from zfree.arrays import Array, Index, symmetric_pairs
 from zfree.fields import Parts, RankOne
+from zfree.models.cache_blocks import mirrored, row_blocks
 from zfree.models.coordinates import Coordinates
-from zfree.models.in_cache import mirrored, row_blocks
 from zfree.models.pair_entries import Pairs
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
 

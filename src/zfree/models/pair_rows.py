@@ -20,8 +20,8 @@ from scipy.linalg.blas import dsyrk
 
 from zfree.arrays import Array
 from zfree.fields import Parts
+from zfree.models.cache_blocks import mirrored, row_blocks
 from zfree.models.coordinates import Coordinates
-from zfree.models.in_cache import mirrored, row_blocks
 from zfree.models.pair_entries import Pairs
 
 

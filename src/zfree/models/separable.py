@@ -15,8 +15,8 @@ from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
 from zfree.fields import Directions, Field
 from zfree.models.base import Model, TextbookDraws
+from zfree.models.cache_blocks import row_blocks
 from zfree.models.columns import ColumnFunctions
-from zfree.models.in_cache import row_blocks
 from zfree.models.normalisable import Normalisable, all_above
 from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
 
