@@ -215,13 +215,13 @@ class PairwiseModel(Model):
         return self._rows.each(X, V, None)
 
     def stein(self, X: Array, V: Array, field: Field) -> Array:
-        return self._rows.each(X, V, field.parts())
+        return self._rows.each(X, V, field.parts)
 
     def stein_total(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
-        return self._rows.total(X, V, field.parts(), weight)
+        return self._rows.total(X, V, field.parts, weight)
 
     def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
-        return self._rows.squares(X, V, field.parts(), weight)
+        return self._rows.squares(X, V, field.parts, weight)
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
         (u, v), a, b = self._seen.pair(X), self.a, self.b
@@ -248,7 +248,7 @@ class PairwiseModel(Model):
         return np.concatenate([out, D if ratio is None else D * ratio.T**2])
 
     def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
-        return self._fold.gram(X, field.parts(), weight, self._seen)
+        return self._fold.gram(X, field.parts, weight, self._seen)
 
 
 class LogNormalModel(LogBase, PairwiseModel):
