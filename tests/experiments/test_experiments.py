@@ -226,7 +226,11 @@ def test_what_the_text_says_of_every_size():
             ((n, 0), {"errors": {name: {"α": m} for name in experiment.contenders}})
             for n, m in zip(experiment.sizes, medians, strict=True)
         ]
-        (found,) = [f for f in experiment.report(records).findings if "at every N the median error of α" in f.statement]
+        (found,) = [
+            f
+            for f in experiment.report(records).findings
+            if "at every N the median error of α with h₁ is between" in f.statement
+        ]
         return found
 
     assert finding(7.0, 8.5).holds
