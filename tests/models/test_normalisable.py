@@ -18,7 +18,7 @@ from zfree.models import (
     PairwiseModel,
     is_normalisable,
 )
-from zfree.models.tails import look
+from zfree.models.integrability import look
 
 INDEFINITE = np.array([[1.0, 2.0], [2.0, 1.0]])  # eigenvalues 3 and −1, positive on the orthant
 BAD = np.array([[1.0, -2.0], [-2.0, 1.0]])  # negative along (1, 1)

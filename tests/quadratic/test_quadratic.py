@@ -8,7 +8,7 @@ import pytest
 import zfree as zf
 from tests.posed import posed
 from zfree.models import PairwiseModel
-from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Products, Quadratic, Sum
+from zfree.quadratic import ColumnBlocks, DenseQuadratic, Groups, LowRank, Products, Quadratic, Sum
 
 R = 6
 RNG = np.random.default_rng(0)
@@ -32,7 +32,7 @@ def _products():
 
 
 KINDS = {
-    "dense": Dense(_symmetric((R, R))),
+    "dense": DenseQuadratic(_symmetric((R, R))),
     "blocks": _blocks(),
     "low rank": LowRank(RNG.standard_normal((R, 4)), RNG.standard_normal(4)),
     "products": _products(),
@@ -44,7 +44,7 @@ def _by_hand(quadratic: Quadratic) -> np.ndarray:
     """The matrix from its definition, entry by entry."""
     if isinstance(quadratic, Sum):
         return sum(_by_hand(part) for part in quadratic.parts())
-    if isinstance(quadratic, Dense):
+    if isinstance(quadratic, DenseQuadratic):
         return quadratic.matrix
     if isinstance(quadratic, LowRank):
         return sum(w * np.outer(u, u) for u, w in zip(quadratic.columns.T, quadratic.weight, strict=True))
@@ -93,7 +93,7 @@ def test_sums_of_all_kinds(one, other):
 def test_kinds_are_kept_as_long_as_they_are_smaller():
     low = KINDS["low rank"]
     assert isinstance(_blocks() + _blocks(), ColumnBlocks)
-    assert isinstance(low + low, Dense)  # eight terms for six parameters
+    assert isinstance(low + low, DenseQuadratic)  # eight terms for six parameters
     assert len((low + low + KINDS["dense"] + low).parts()) == 2
     assert isinstance(
         LowRank.of(low.columns[:, :2], low.weight[:2]) + LowRank.of(low.columns[:, :3], low.weight[:3]), LowRank
@@ -101,7 +101,7 @@ def test_kinds_are_kept_as_long_as_they_are_smaller():
 
 
 def test_a_sum_with_an_asymmetric_part_is_asymmetric():
-    equations = Dense(RNG.standard_normal((R, R)), symmetric=False)
+    equations = DenseQuadratic(RNG.standard_normal((R, R)), symmetric=False)
     assert not (KINDS["blocks"] + equations).symmetric
     assert not (KINDS["dense"] + equations).symmetric
     assert not (KINDS["blocks"] + equations).block(np.arange(R) > 1).symmetric
@@ -116,7 +116,7 @@ def test_a_diagonal_field_keeps_blocks_and_never_forms_the_matrix(monkeypatch):
         raise AssertionError("a matrix was formed")
 
     monkeypatch.setattr(Quadratic, "dense", refuse)
-    monkeypatch.setattr(Dense, "dense", refuse)
+    monkeypatch.setattr(DenseQuadratic, "dense", refuse)
     moments = posed(PairwiseModel(columns), zf.CoordinateWeight("x"), zf.Orthant(d), X).moments()
     assert isinstance(moments.gamma_sum, ColumnBlocks)
     assert moments.gamma_sum.blocks.size == d * (d + 1) ** 2

@@ -9,12 +9,12 @@ import zfree as zf
 from tests.posed import given
 from zfree.errors import IllConditionedWarning, SingularMomentsError, SpecificationError
 from zfree.penalties import Ridge
-from zfree.quadratic import Dense
+from zfree.quadratic import DenseQuadratic
 from zfree.solvers import Restriction, solve
 
 
 def _given(gamma, g, names, restriction=None):
-    return given(Dense(np.asarray(gamma)), np.asarray(g), names, restriction)
+    return given(DenseQuadratic(np.asarray(gamma)), np.asarray(g), names, restriction)
 
 
 def test_the_minimum_of_a_quadratic():

@@ -12,7 +12,7 @@ from tests.posed import given, objective, posed
 from zfree.errors import IllConditionedWarning, SingularMomentsError
 from zfree.models import GammaModel, PairwiseModel
 from zfree.penalties import Ridge
-from zfree.quadratic import ColumnBlocks, Dense, Groups
+from zfree.quadratic import ColumnBlocks, DenseQuadratic, Groups
 from zfree.solvers import Cholesky, Groupwise, Restriction, solve, solver_for
 
 D = 40
@@ -90,7 +90,7 @@ def _pairs(blocks):
     groups = Groups(np.arange(2 * n).reshape(n, 2), 2 * n)
     names, g = [f"p{k}" for k in range(2 * n)], np.ones(2 * n)
     quadratic = ColumnBlocks(groups, np.array(blocks, dtype=float))
-    return given(quadratic, g, names), given(Dense(quadratic.dense()), g, names)
+    return given(quadratic, g, names), given(DenseQuadratic(quadratic.dense()), g, names)
 
 
 def _good(n=40):

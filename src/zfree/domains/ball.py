@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.conversion import real_number
+from zfree.domains.arguments import check_squares
 from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
 from zfree.domains.parts import BoundaryParts, Sphere
 from zfree.domains.spherical import UNITS, Spherical, common_unit
 from zfree.domains.units import Units
-from zfree.domains.validation import check_squares
 from zfree.errors import InvalidDomainError
 from zfree.fields import DiagonalPlusRankOne
 from zfree.potentials import SlackPotential

@@ -12,6 +12,7 @@ import numpy as np
 from zfree.arrays import Array, Index, Mask
 from zfree.conversion import real_array
 from zfree.data.chunks import row_chunks
+from zfree.domains.chart import Chart
 from zfree.domains.derived import Sections, curvature_along, pulled_to_the_interior, reach, terms_of_margins
 from zfree.domains.parts import BoundaryParts
 from zfree.domains.recession import cone_edges
@@ -46,23 +47,6 @@ class FacetExponents(NamedTuple):
     """H⁻¹ in the other directions ~ s^along"""
     det: float
     """det H ~ s^(−det)"""
-
-
-class Chart(NamedTuple):
-    """Affine coordinates x = C y + c of a domain that is flat inside a larger space; y are some of the columns of x."""
-
-    matrix: Array
-    offset: Array
-    domain: Domain
-    kept: Index
-
-    def pull(self, X: Array) -> Array:
-        """Coordinates y of points x: a plain selection, so that small parts keep all their digits."""
-        return X[:, self.kept]
-
-    def push(self, Y: Array) -> Array:
-        """Points x of coordinates y."""
-        return Y @ self.matrix.T + self.offset
 
 
 class Domain(ABC):

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
+from zfree.domains.arguments import as_side, check_dimension
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
-from zfree.domains.validation import as_side, check_dimension
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import Diagonal
 from zfree.potentials import SlackPotential

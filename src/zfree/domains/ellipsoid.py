@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.conversion import real_array
+from zfree.domains.arguments import LARGEST, as_vector, check_affine, check_squares
 from zfree.domains.ball import Ball
 from zfree.domains.base import Domain
 from zfree.domains.image import AffineImage
 from zfree.domains.nearest import nearest_on_ellipsoid
 from zfree.domains.spherical import UNITS
-from zfree.domains.validation import LARGEST, as_vector, check_affine, check_squares
 from zfree.errors import InvalidDomainError
 
 SYMMETRIC, DEFINITE = 1e-10, 1e-13

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
 from zfree.conversion import real_number
+from zfree.domains.arguments import as_vector, check_affine, check_squares
 from zfree.domains.base import BarrierHessian, Domain
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
-from zfree.domains.validation import as_vector, check_affine, check_squares
 from zfree.errors import InvalidDomainError
 from zfree.fields import Diagonal, DiagonalPlusRankOne, Field
 from zfree.potentials import SlackPotential

@@ -11,10 +11,10 @@ from functools import cached_property
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.domains.arguments import check_affine
 from zfree.domains.base import BarrierHessian, Domain, FacetExponents, Sections
 from zfree.domains.parts import BoundaryParts, Sphere
 from zfree.domains.units import Units
-from zfree.domains.validation import check_affine
 from zfree.errors import SpecificationError
 from zfree.fields import Dense, Field
 from zfree.potentials import SlackPotential

@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.domains.arguments import check_dimension
 from zfree.domains.base import BarrierHessian
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
-from zfree.domains.validation import check_dimension
 from zfree.fields import Diagonal
 from zfree.potentials import SlackPotential
 

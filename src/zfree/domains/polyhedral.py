@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from zfree.arrays import Array, Mask
+from zfree.domains.arguments import check_affine
 from zfree.domains.base import Domain, Sections
 from zfree.domains.derived import pull_inwards
 from zfree.domains.linear_programs import rank
 from zfree.domains.parts import BoundaryParts
-from zfree.domains.validation import check_affine
 from zfree.potentials import SlackPotential
 
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Index
 from zfree.conversion import real_array
+from zfree.domains.arguments import LARGEST, check_squares
 from zfree.domains.base import BarrierHessian
 from zfree.domains.inequalities import check_columns, parse_inequalities
 from zfree.domains.linear_programs import (
@@ -21,7 +22,6 @@ from zfree.domains.linear_programs import (
 from zfree.domains.parts import BoundaryParts
 from zfree.domains.polyhedral import Polyhedral, describe_inequality
 from zfree.domains.units import Units
-from zfree.domains.validation import LARGEST, check_squares
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import Dense
 from zfree.potentials import SlackPotential

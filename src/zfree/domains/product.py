@@ -9,10 +9,10 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from zfree.arrays import Array, Index, Mask
+from zfree.domains.arguments import check_affine
 from zfree.domains.base import BarrierHessian, Chart, Domain, FacetExponents, Sections
 from zfree.domains.parts import BoundaryParts
 from zfree.domains.units import Units
-from zfree.domains.validation import check_affine
 from zfree.errors import InvalidDomainError, SpecificationError
 from zfree.fields import BlockDiagonal
 from zfree.potentials import SlackPotential

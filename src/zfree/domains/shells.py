@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array, Index
+from zfree.domains.arguments import as_vector, check_squares
 from zfree.domains.ball import Ball
 from zfree.domains.base import Domain, Sections
 from zfree.domains.spherical import UNITS, Spherical, common_unit
-from zfree.domains.validation import as_vector, check_squares
 from zfree.errors import InvalidDomainError, SpecificationError
 
 

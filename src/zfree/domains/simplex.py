@@ -11,11 +11,11 @@ import numpy as np
 
 from zfree.arrays import Array, Mask
 from zfree.conversion import is_number, is_whole, real_array, refuse_masked, shown
+from zfree.domains.arguments import check_dimension
 from zfree.domains.base import BarrierHessian, Chart, Domain, Sections
 from zfree.domains.parts import BoundaryParts
 from zfree.domains.polyhedral import Polyhedral
 from zfree.domains.units import Units
-from zfree.domains.validation import check_dimension
 from zfree.errors import DataError, SpecificationError
 from zfree.fields import DiagonalPlusRankOne
 from zfree.potentials import SlackPotential

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zfree.arrays import Array
+from zfree.domains.arguments import LARGEST, as_vector, check_affine, check_dimension
 from zfree.domains.base import Domain
-from zfree.domains.validation import LARGEST, as_vector, check_affine, check_dimension
 from zfree.errors import InvalidDomainError, SpecificationError
 
 UNITS = "Divide the data and the lengths of the domain by a common unit."

@@ -25,7 +25,7 @@ from zfree.arrays import Array, Mask
 from zfree.data import Block, Table, Together
 from zfree.domains import Domain
 from zfree.inference.indicators import MOST_COLUMNS, Indicators, n_indicators
-from zfree.inference.likelihood_root import Draw, Pool, Refusal, Root, likelihood_root, regular_solve, worth
+from zfree.inference.likelihood_root import Draw, LikelihoodRoot, Pool, Refusal, likelihood_root, regular_solve, worth
 from zfree.inference.rounding import Grid, find_grid
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.weighted_chi2 import upper_tail
@@ -120,7 +120,12 @@ def goodness_of_fit(
 
 
 def _compare(
-    model: Model, estimate: Estimated, data: Table, root: Root, statistics: Callable[[Array], Array], target: Array
+    model: Model,
+    estimate: Estimated,
+    data: Table,
+    root: LikelihoodRoot,
+    statistics: Callable[[Array], Array],
+    target: Array,
 ) -> GoodnessOfFit:
     n, m, w = len(data.X), len(root.pool.rows), root.weights
     features = Indicators.of(model, root.theta, root.pool.rows, w, data.columns)

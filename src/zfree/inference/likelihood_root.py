@@ -45,7 +45,7 @@ Draw = Callable[[Array, int], Pool | Refusal]
 """(θ, number of draws) → draws from the model at θ, or the reason why there are none."""
 
 
-class Root(NamedTuple):
+class LikelihoodRoot(NamedTuple):
     """The likelihood root, with draws that stand for the model there.
 
     Attributes
@@ -111,7 +111,7 @@ def _allowed(exponent: Array, direction: Array) -> float:
 
 def likelihood_root(
     theta: Array, free: Mask, statistics: Callable[[Array], Array], target: Array, draw: Draw, size: int
-) -> Root | Refusal:
+) -> LikelihoodRoot | Refusal:
     """The root from θ, ending with a pool of `size` draws at it.
 
     Parameters
@@ -144,7 +144,7 @@ def likelihood_root(
         pool, change = again, tilt(statistics(again.rows), target)
     theta = theta.copy()
     theta[free] += change.step
-    return Root(theta, change.reached, pool, change.weights)
+    return LikelihoodRoot(theta, change.reached, pool, change.weights)
 
 
 def _move(theta: Array, free: Mask, step: Array, draw: Draw, size: int) -> tuple[Array, Pool] | None:

@@ -49,7 +49,7 @@ from zfree.data import Block, Source, Together
 from zfree.data.chunks import row_chunks
 from zfree.errors import ZfreeError
 from zfree.fields import Field
-from zfree.models.tails import named_direction
+from zfree.models.integrability import named_direction
 from zfree.moments import Problem, Rows
 from zfree.solvers import Restriction
 

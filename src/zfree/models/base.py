@@ -19,7 +19,7 @@ from zfree.domains import Domain, Units
 from zfree.fields import Field
 from zfree.models.linear_maps import Jacobian, Shear
 from zfree.models.normalisable import Normalisable
-from zfree.quadratic import Dense, Quadratic
+from zfree.quadratic import DenseQuadratic, Quadratic
 
 
 class Derived(NamedTuple):
@@ -149,7 +149,7 @@ class Model(ABC):
         """Σ_i w_i J_h D J_tᵀ, where h are the functions of this model and t those of another with as many: not symmetric."""
         columns = (model.statistic_gradient(X, unit) for unit in np.eye(model.n_parameters))
         matrix = np.stack([self.apply_jacobian(X, field.apply(slope)) @ weight for slope in columns], axis=1)
-        return Dense(matrix, symmetric=False)
+        return DenseQuadratic(matrix, symmetric=False)
 
     def test_functions(self, domain: Domain, units: Units, pilot: Array | None) -> Model | None:
         r"""Functions h whose equations :math:`E\,A_\theta(D\nabla h_l) = 0` are better than those of t, with D of ``Barrier(1, 0)``; None if there are none.
@@ -225,11 +225,11 @@ class Model(ABC):
         return (BoundaryOrder("the boundary", 0.0, 0.0),)
 
     def normalisable(self, theta: Array, domain: Domain, rows: Array | None = None) -> Normalisable:
-        """Whether exp(θᵀt + b) has a finite integral over the domain; by default a numerical look (:mod:`zfree.models.tails`).
+        """Whether exp(θᵀt + b) has a finite integral over the domain; by default a numerical look (:mod:`zfree.models.integrability`).
 
         `rows` are points inside the domain to look from, where there are any.
         """
-        from zfree.models.tails import look
+        from zfree.models.integrability import look
 
         return look(lambda X: self.log_density(X, theta), domain, rows)
 

@@ -14,7 +14,7 @@ from zfree.fields import Parts, RankOne
 from zfree.models.cache_blocks import mirrored, row_blocks
 from zfree.models.coordinates import Coordinates
 from zfree.models.pair_entries import Pairs
-from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
+from zfree.quadratic import ColumnBlocks, DenseQuadratic, Groups, LowRank, Quadratic
 
 KEPT = 32
 """Columns up to which indices are kept from one model to the next."""
@@ -68,7 +68,7 @@ class PairFold:
                 spare = spare if spare.size >= r * n else np.empty(r * n)
                 q = self._directions(x[own], direction[own], root[own], seen, spare[: r * n].reshape(r, n))
                 total = dsyrk(sign, q.T, trans=1, beta=1.0, c=total, overwrite_c=1)
-        return Dense(mirrored(total))
+        return DenseQuadratic(mirrored(total))
 
     def _directions(self, X: Array, direction: Array, factor: Array | None, seen: Coordinates, out: Array) -> Array:
         """q of every row, times a factor."""
@@ -129,7 +129,7 @@ class PairFold:
             out[j, : len(columns)] = columns
         return out
 
-    def dense(self, X: Array, D: Array, weight: Array, seen: Coordinates) -> Dense:
+    def dense(self, X: Array, D: Array, weight: Array, seen: Coordinates) -> DenseQuadratic:
         """Γ[(j,a),(k,b)] = Σ D'_jk u_a u_b, from products over the distinct entries of D' and of u uᵀ only."""
         pairs, d = self._every, self.pairs.d
         (p, q), m = (pairs.rows, pairs.cols), len(pairs)
@@ -161,11 +161,11 @@ class PairFold:
         folded += product[place[K, B], place[A, L]] + product[place[A, L], place[K, B]]
         folded *= np.multiply.outer(once, once)
         if not self.linear:
-            return Dense(folded)
+            return DenseQuadratic(folded)
         C = np.empty((d, d, d))  # [j, k, a] = −Σ D'_jk r_k u_a
         C[p, q], C[q, p] = -cross
         by_K = (C[j, :, a] + C[a, :, j]) * once[:, None]
-        return Dense(np.block([[folded, by_K], [by_K.T, corner[place]]]))
+        return DenseQuadratic(np.block([[folded, by_K], [by_K.T, corner[place]]]))
 
     @cached_property
     def _every(self) -> Pairs:

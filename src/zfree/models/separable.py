@@ -18,7 +18,7 @@ from zfree.models.base import Model, TextbookDraws
 from zfree.models.cache_blocks import row_blocks
 from zfree.models.columns import ColumnFunctions
 from zfree.models.normalisable import Normalisable, all_above
-from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
+from zfree.quadratic import ColumnBlocks, DenseQuadratic, Groups, LowRank, Quadratic
 
 
 class SeparableModel(Model):
@@ -118,7 +118,7 @@ class SeparableModel(Model):
         first = self.first(X)
         directions, delta, rank_ones, dense = field.along()
         if dense is not None:
-            return Dense(_product(first, first, field, weight))
+            return DenseQuadratic(_product(first, first, field, weight))
         terms: list[Quadratic] = [
             LowRank.of((first * u.T).reshape(self.n_parameters, -1), weight * sigma) for sigma, u in rank_ones
         ]
@@ -140,7 +140,7 @@ class SeparableModel(Model):
     def cross_gram(self, X: Array, field: Field, weight: Array, model: Model) -> Quadratic:
         if not isinstance(model, SeparableModel):
             return super().cross_gram(X, field, weight, model)
-        return Dense(_product(self.first(X), model.first(X), field, weight), symmetric=False)
+        return DenseQuadratic(_product(self.first(X), model.first(X), field, weight), symmetric=False)
 
 
 def _own(left: Array, right: Array, diagonal: Array, weight: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.models.base import Equations
-from zfree.quadratic import Dense, Quadratic
+from zfree.quadratic import DenseQuadratic, Quadratic
 
 ROUNDED = 1e-14
 """Sums of functions that cancel to less than this share of their terms are zero."""
@@ -69,7 +69,7 @@ class ShapeEquations(Equations):
         if self.whole:
             gamma = np.repeat(-fx[0], d).reshape(d, d)
             gamma.flat[:: d + 1] += f[0]
-            return Dense(gamma, symmetric=False), g[0]
+            return DenseQuadratic(gamma, symmetric=False), g[0]
         # Where x does not vary, log(x/mean) is rounding: of the mean itself, and of logarithms that cancel.
         exact = np.abs(f) > ROUNDED * (
             np.abs(self.weights[:, :2] * sums[:2]).sum(axis=1) + np.abs(self.weights[:, 1]) * sums[0]
@@ -77,7 +77,7 @@ class ShapeEquations(Equations):
         f, fx = f * exact, fx * exact
         blocks, own = np.zeros((2, d, 2, d)), np.arange(d)
         blocks[:, own, 0, own], blocks[:, own, 1, own] = f / self.columns.exponent, -fx
-        return Dense(blocks.reshape(2 * d, 2 * d), symmetric=False), g.ravel()
+        return DenseQuadratic(blocks.reshape(2 * d, 2 * d), symmetric=False), g.ravel()
 
     def products(self, thetas: Array) -> Array:
         x = self.columns.x

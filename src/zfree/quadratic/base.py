@@ -77,7 +77,7 @@ def _with(parts: tuple[Quadratic, ...], new: Quadratic) -> tuple[Quadratic, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Dense(Quadratic):
+class DenseQuadratic(Quadratic):
     """All entries, where there is no structure to keep."""
 
     matrix: Array
@@ -87,8 +87,8 @@ class Dense(Quadratic):
     def size(self) -> int:
         return len(self.matrix)
 
-    def scaled(self, factor: float) -> Dense:
-        return self if factor == 1.0 else Dense(self.matrix * factor, self.symmetric)
+    def scaled(self, factor: float) -> DenseQuadratic:
+        return self if factor == 1.0 else DenseQuadratic(self.matrix * factor, self.symmetric)
 
     def matvec(self, theta: Array) -> Array:
         return self.matrix @ theta
@@ -102,13 +102,13 @@ class Dense(Quadratic):
     def dense(self) -> Array:
         return self.matrix
 
-    def block(self, free: Mask) -> Dense:
-        return self if free.all() else Dense(self.matrix[np.ix_(free, free)], self.symmetric)
+    def block(self, free: Mask) -> DenseQuadratic:
+        return self if free.all() else DenseQuadratic(self.matrix[np.ix_(free, free)], self.symmetric)
 
-    def merged(self, other: Quadratic) -> Dense | None:
-        if not isinstance(other, Dense):
+    def merged(self, other: Quadratic) -> DenseQuadratic | None:
+        if not isinstance(other, DenseQuadratic):
             return None
-        return Dense(self.matrix + other.matrix, self.symmetric and other.symmetric)
+        return DenseQuadratic(self.matrix + other.matrix, self.symmetric and other.symmetric)
 
 
 @dataclass(frozen=True, eq=False)

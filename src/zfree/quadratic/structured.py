@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from zfree.arrays import Array, Index, weighted_gram
-from zfree.quadratic.base import Dense, Quadratic
+from zfree.quadratic.base import DenseQuadratic, Quadratic
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +105,11 @@ class LowRank(Quadratic):
     weight: Array
 
     @classmethod
-    def of(cls, columns: Array, weight: Array) -> LowRank | Dense:
+    def of(cls, columns: Array, weight: Array) -> LowRank | DenseQuadratic:
         """The sum as it is smaller: a term a row, or all entries."""
-        return cls(columns, weight) if columns.shape[1] < len(columns) else Dense(weighted_gram(columns, weight))
+        return (
+            cls(columns, weight) if columns.shape[1] < len(columns) else DenseQuadratic(weighted_gram(columns, weight))
+        )
 
     @property
     def size(self) -> int:

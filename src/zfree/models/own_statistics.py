@@ -14,7 +14,7 @@ from zfree.curvatures import Energy
 from zfree.errors import SpecificationAtRowError, SpecificationError
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Model
-from zfree.quadratic import Dense, Quadratic
+from zfree.quadratic import DenseQuadratic, Quadratic
 
 Function = Callable[[Any], Any]
 
@@ -195,14 +195,14 @@ class CustomModel(Model):
         J = self._derivatives(X)[0]
         diagonal, rank_ones, dense = field.parts
         if dense is not None:
-            return Dense(np.tensordot(J * weight[:, None, None], J @ dense, axes=([0, 2], [0, 2])))
+            return DenseQuadratic(np.tensordot(J * weight[:, None, None], J @ dense, axes=([0, 2], [0, 2])))
         out = np.zeros((self.n_parameters, self.n_parameters))
         if diagonal is not None:
             flat = np.ascontiguousarray(J.transpose(1, 0, 2)).reshape(self.n_parameters, -1)
             out += weighted_gram(flat, (diagonal * weight[:, None]).ravel())
         for sigma, u in rank_ones:
             out += weighted_gram(np.einsum("nrj,nj->rn", J, u), weight * sigma)
-        return Dense(out)
+        return DenseQuadratic(out)
 
 
 def _values(function: Function, X: Array, derivative: Function | None, what: str) -> Array:
