@@ -28,7 +28,7 @@ class Ball(Spherical):
     center : array_like, optional
         The origin by default, in as many dimensions as the data have columns, or as `d` says.
     d : int, optional
-        Number of columns, when no centre is given and the ball is used by itself.
+        Number of columns, when no center is given and the ball is used by itself.
 
     Notes
     -----

@@ -52,15 +52,15 @@ def terms_of_margins(domain: Domain, X: Array) -> Array:
 
 def pulled_to_the_interior(domain: Domain, X: Array, epsilon: float) -> Array:
     """Rows moved towards the interior point, no further than it takes every margin to be `epsilon`, or half of what it is there."""
-    centre = domain.interior_point()
-    target = np.minimum(epsilon, 0.5 * domain.margins(centre[None])[0])
+    center = domain.interior_point()
+    target = np.minimum(epsilon, 0.5 * domain.margins(center[None])[0])
     low, high = np.zeros(len(X)), np.ones(len(X))
     short = (domain.margins(X) < target).any(axis=1)
     for _ in range(60):
         middle = 0.5 * (low + high)
-        inside = (domain.margins(X + middle[:, None] * (centre - X)) >= target).all(axis=1)
+        inside = (domain.margins(X + middle[:, None] * (center - X)) >= target).all(axis=1)
         low, high = np.where(inside, low, middle), np.where(inside, middle, high)
-    return np.where(short[:, None], X + high[:, None] * (centre - X), X)
+    return np.where(short[:, None], X + high[:, None] * (center - X), X)
 
 
 def curvature_along(domain: Domain, potential: SlackPotential, X: Array, V: Array) -> tuple[Array, Array]:
@@ -79,15 +79,15 @@ def curvature_along(domain: Domain, potential: SlackPotential, X: Array, V: Arra
     return second(0.0), slope
 
 
-def pull_inwards(X: Array, centre: Array, room: Array, room_at_centre: Array, epsilon: float) -> Array:
-    """Move each row towards `centre` just enough that every affine margin reaches `epsilon`.
+def pull_inwards(X: Array, center: Array, room: Array, room_at_center: Array, epsilon: float) -> Array:
+    """Move each row towards `center` just enough that every affine margin reaches `epsilon`.
 
-    `room` (N, m) are the margins of the rows, `room_at_centre` (m,) those of the centre. Margins are affine, so moving
-    by a fraction t changes a margin to ``(1 - t) room + t room_at_centre``.
+    `room` (N, m) are the margins of the rows, `room_at_center` (m,) those of the center. Margins are affine, so moving
+    by a fraction t changes a margin to ``(1 - t) room + t room_at_center``.
     """
-    target = np.minimum(epsilon, room_at_centre)
+    target = np.minimum(epsilon, room_at_center)
     short = np.maximum(target - room, 0.0)
-    gap = np.maximum(room_at_centre - room, np.finfo(float).tiny)
+    gap = np.maximum(room_at_center - room, np.finfo(float).tiny)
     t = np.clip((short / gap).max(axis=1, initial=0.0), 0.0, 1.0)[:, None]
-    inside: Array = X + t * (centre - X)
+    inside: Array = X + t * (center - X)
     return inside

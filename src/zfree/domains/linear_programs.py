@@ -13,7 +13,7 @@ RANK_TOLERANCE = 1e-10
 ROUNDING = 64 * np.finfo(float).eps
 """A slack smaller than this share of the terms it is the difference of is rounding."""
 ROUNDS = 3
-"""Times that the origin is moved to the centre found so far, and the columns measured anew from there."""
+"""Times that the origin is moved to the center found so far, and the columns measured anew from there."""
 
 
 RAYS = 2048
@@ -56,23 +56,23 @@ def rank(A: Array) -> int:
 def interior_point(A: Array, b: Array) -> Array | None:
     """A point well inside {A x < b}; None when the interior is empty.
 
-    The centre of the largest ball (Chebyshev), where a ball means one in columns measured by the room there is: a first
+    The center of the largest ball (Chebyshev), where a ball means one in columns measured by the room there is: a first
     programme is written in the units that A and b suggest, the next ones in those of the slacks at the point found before.
     """
-    centre, units = np.zeros(A.shape[1]), _column_units(A, b)
+    center, units = np.zeros(A.shape[1]), _column_units(A, b)
     for _ in range(ROUNDS):
-        room = b - A @ centre
+        room = b - A @ center
         step, radius = _chebyshev(A * units, room)
         if not radius > 0:
             return None
-        candidate = centre + units * step
+        candidate = center + units * step
         slack = b - A @ candidate
         if not np.all(slack > 0):
             break  # the point found before is as good as floating point allows
-        centre, units = candidate, _column_units(A, slack)
-    slack = b - A @ centre
-    terms = np.abs(b) + np.abs(A) @ np.abs(centre)
-    return centre if np.all(slack > ROUNDING * terms) else None
+        center, units = candidate, _column_units(A, slack)
+    slack = b - A @ center
+    terms = np.abs(b) + np.abs(A) @ np.abs(center)
+    return center if np.all(slack > ROUNDING * terms) else None
 
 
 def _column_units(A: Array, room: Array) -> Array:
@@ -89,7 +89,7 @@ def _column_units(A: Array, room: Array) -> Array:
 
 
 def _chebyshev(A: Array, b: Array) -> tuple[Array, float]:
-    """Centre and radius of the largest ball inside {A x ≤ b} (radius capped; ≤ 0 when the interior is empty)."""
+    """Center and radius of the largest ball inside {A x ≤ b} (radius capped; ≤ 0 when the interior is empty)."""
     norms = np.linalg.norm(A, axis=1)
     d = A.shape[1]
     level = b / norms

@@ -116,8 +116,8 @@ class Polyhedral(Domain):
         return second.sum(axis=1) + free, (second * slope * ratio).sum(axis=1)
 
     def clip(self, X: Array, epsilon: float) -> Array:
-        centre = self.interior_point()
-        return pull_inwards(X, centre, self.slacks(X), self.slacks(centre[None])[0], epsilon)
+        center = self.interior_point()
+        return pull_inwards(X, center, self.slacks(X), self.slacks(center[None])[0], epsilon)
 
     def affine_image(self, B: Array, c: Array) -> Domain:
         from zfree.domains.polytope import Polytope

@@ -54,10 +54,10 @@ class Polytope(Polyhedral):
         self._columns = None if columns is None else check_columns(columns)
         if self._columns is not None and len(self._columns) != self.A.shape[1]:
             raise InvalidDomainError(f"{len(self._columns)} column names given for {self.A.shape[1]} columns of A.")
-        centre = interior_point(self.A, self.b)
-        if centre is None:
+        center = interior_point(self.A, self.b)
+        if center is None:
             raise InvalidDomainError(self._why_empty())
-        self._centre = centre
+        self._center = center
 
     @classmethod
     def from_inequalities(cls, text: str | Sequence[str], columns: Sequence[str] | None = None) -> Polytope:
@@ -110,7 +110,7 @@ class Polytope(Polyhedral):
     @cached_property
     def redundant(self) -> tuple[int, ...]:
         """Rows that cut nothing off. They belong to the text, not to the set: a barrier in natural units leaves them out."""
-        return redundant_rows(self.A, self.b, self._centre)
+        return redundant_rows(self.A, self.b, self._center)
 
     @cached_property
     def _needed(self) -> Index:
@@ -123,7 +123,7 @@ class Polytope(Polyhedral):
         return Polytope(self.A[self._needed], self.b[self._needed])
 
     def interior_point(self) -> Array:
-        return self._centre.copy()
+        return self._center.copy()
 
     def barrier(self, potential: SlackPotential, X: Array, units: Units | None = None) -> BarrierHessian:
         if units is not None and self.redundant:

@@ -26,7 +26,7 @@ class Shells(Spherical):
     center : array_like, optional
         The origin by default, in as many dimensions as the data have columns, or as `d` says.
     d : int, optional
-        Number of columns, when no centre is given and the domain is used by itself.
+        Number of columns, when no center is given and the domain is used by itself.
 
     Notes
     -----
@@ -128,7 +128,7 @@ class Shells(Spherical):
         high, low = self.radii[above], np.where(above > 0, self.radii[above - 1], 0.0)
         step = np.minimum(epsilon, 0.5 * (high - low))
         target = np.clip(r, np.where(above > 0, low + step, 0.0), high - step)
-        # The centre itself has no direction: any will do.
+        # The center itself has no direction: any will do.
         direction = np.where((r > 0)[:, None], offset / np.where(r > 0, r, 1.0)[:, None], np.eye(self.dimension)[0])
         return np.where((target == r)[:, None], X, self.center + target[:, None] * direction)
 

@@ -1,4 +1,4 @@
-"""Domains bounded by spheres around one centre: everything that does not depend on how many."""
+"""Domains bounded by spheres around one center: everything that does not depend on how many."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNITS = "Divide the data and the lengths of the domain by a common unit."
 
 
 class Spherical(Domain):
-    """A bounded domain around a centre, whose dimension may be left open until there are data."""
+    """A bounded domain around a center, whose dimension may be left open until there are data."""
 
     def __init__(self, center: ArrayLike | None, d: int | None) -> None:
         if center is None and d is not None:
@@ -31,7 +31,7 @@ class Spherical(Domain):
 
     @property
     def center(self) -> Array:
-        """The centre (d,)."""
+        """The center (d,)."""
         if self._center is None:
             raise SpecificationError(
                 f"the dimension of {self!r} is open: give it a center or d=, or fit an estimator on it."
@@ -39,7 +39,7 @@ class Spherical(Domain):
         return self._center
 
     def _where(self) -> str:
-        """The centre as the last arguments of a constructor."""
+        """The center as the last arguments of a constructor."""
         if self._center is None:
             return ""
         return f", d={self._center.size}" if not self._center.any() else f", center={self._center.tolist()}"
@@ -57,7 +57,7 @@ class Spherical(Domain):
     is_bounded = True
 
     def _similar(self, B: Array, c: Array) -> tuple[float | None, Array]:
-        """Factor of all lengths, None where the map does not keep spheres spheres, and the new centre."""
+        """Factor of all lengths, None where the map does not keep spheres spheres, and the new center."""
         B, c = check_affine(B, c, self.dimension)
         square = B.T @ B
         scale = square[0, 0]

@@ -48,7 +48,8 @@ def _as_mask(mask: ArrayLike) -> Mask:
             f"mask must be True or False (1 or 0) in every entry; entry ({place}) is {values[tuple(odd[0])]:.6g}. A matrix of "
             "numbers becomes a mask by K != 0."
         )
-    return values != 0
+    found: Mask = values != 0
+    return found
 
 
 def known_entries(precision: ArrayLike | None, model: PairwiseModel) -> Restriction:

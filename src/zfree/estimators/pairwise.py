@@ -86,7 +86,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
             return objective.penalty
         problem, model = objective.problem, objective.problem.model
         assert isinstance(model, PairwiseModel)
-        square = problem.source.reduce(lambda b: b.weights @ model.centred(b.X) ** 2, model.dimension)
+        square = problem.source.reduce(lambda b: b.weights @ model.centered(b.X) ** 2, model.dimension)
         return PositiveDefinite(np.sqrt(square / problem.source.statistics.total), objective.penalty)
 
     def _remark_on_estimate(self, result: FitResult, data: Data) -> FitResult:

@@ -60,19 +60,19 @@ def check_domain(domain: Any, estimator: BaseEstimator, n_columns: int) -> Domai
     """A domain with as many columns as the data, in the same order where both have names."""
     if not isinstance(domain, Domain):
         raise SpecificationError(f"domain must be a domain such as zf.Orthant({n_columns}), got {shown(domain)}.")
-    domain = domain.for_columns(n_columns)
-    if domain.dimension != n_columns:
+    found: Domain = domain.for_columns(n_columns)
+    if found.dimension != n_columns:
         raise DataError(
-            f"X has {n_columns} columns but the domain {domain!r} has {domain.dimension}. "
+            f"X has {n_columns} columns but the domain {domain!r} has {found.dimension}. "
             "Select the columns that live on this domain, or use another one."
         )
     given = getattr(estimator, "feature_names_in_", None)
-    if domain.columns is None or given is None or tuple(domain.columns) == tuple(given):
-        return domain
-    place = next(j for j, (a, b) in enumerate(zip(given, domain.columns, strict=True)) if a != b)
+    if found.columns is None or given is None or tuple(found.columns) == tuple(given):
+        return found
+    place = next(j for j, (a, b) in enumerate(zip(given, found.columns, strict=True)) if a != b)
     raise DataError(
-        f"column {place} of X is {given[place]!r}, but the domain was written for {domain.columns[place]!r} there. "
-        f"Reorder the columns: X[{list(domain.columns)}]."
+        f"column {place} of X is {given[place]!r}, but the domain was written for {found.columns[place]!r} there. "
+        f"Reorder the columns: X[{list(found.columns)}]."
     )
 
 

@@ -130,10 +130,10 @@ def _compare(
     n, m, w = len(data.X), len(root.pool.rows), root.weights
     features = Indicators.of(model, root.theta, root.pool.rows, w, data.columns)
     t, phi = statistics(root.pool.rows), features(root.pool.rows)
-    centre, mean = w @ t, w @ phi
-    spread = np.sqrt(w @ (t - centre) ** 2)
+    center, mean = w @ t, w @ phi
+    spread = np.sqrt(w @ (t - center) ** 2)
     spread = np.where(spread > 0, spread, 1.0)
-    z, gap = (t - centre) / spread, (target - centre) / spread
+    z, gap = (t - center) / spread, (target - center) / spread
     phi -= mean
     information = (z * w[:, None]).T @ z
     B = regular_solve(information, (z * w[:, None]).T @ phi)
@@ -144,7 +144,7 @@ def _compare(
     if data.weight is None:
         own, R = covariance / n, _mean(data, features, phi.shape[1]) - mean - gap @ B
     else:
-        own, R = _weighted(data, features, statistics, mean, centre, spread, B)
+        own, R = _weighted(data, features, statistics, mean, center, spread, B)
     far = float(gap @ regular_solve(information, gap))
     if not (np.isfinite(R).all() and np.isfinite(covariance).all()):
         return GoodnessOfFit(
@@ -221,14 +221,14 @@ def _weighted(
     features: Indicators,
     statistics: Callable[[Array], Array],
     mean: Array,
-    centre: Array,
+    center: Array,
     spread: Array,
     B: Array,
 ) -> tuple[Array, Array]:
     """Covariance of R and R itself from weighted rows: weights may depend on x, so the rows themselves say how they vary."""
 
     def residual(X: Array) -> Array:
-        return features(X) - mean - ((statistics(X) - centre) / spread) @ B
+        return features(X) - mean - ((statistics(X) - center) / spread) @ B
 
     assert data.weight is not None
     width = len(mean)
@@ -237,7 +237,8 @@ def _weighted(
 
     def spread_out(block: Block) -> Array:
         off = (residual(block.X) - R) * (block.weights / total)[:, None]
-        return off.T @ off
+        found: Array = off.T @ off
+        return found
 
     return data.reduce(spread_out, 4 * (width + data.X.shape[1])), R
 

@@ -79,9 +79,9 @@ def tilt(t: Array, target: Array) -> Tilt:
     The Hessian is that of the pool without weights: the steps are small where a pool can follow them, and one factorisation serves.
     """
     m, r = t.shape
-    centre, spread = t.mean(axis=0), t.std(axis=0)
+    center, spread = t.mean(axis=0), t.std(axis=0)
     spread = np.where(spread > 0, spread, 1.0)
-    z, goal = (t - centre) / spread, (target - centre) / spread
+    z, goal = (t - center) / spread, (target - center) / spread
     inverse = regular_solve(z.T @ z / m, np.eye(r))
     step, weights, gap = np.zeros(r), np.full(m, 1.0 / m), goal
     if (m - r) * float(gap @ inverse @ gap) < NOISE * r:  # m − r: the inverse of r estimated variances is too large

@@ -72,7 +72,7 @@ class Parameters:
 
     @property
     def corrected(self) -> Array:
-        """The estimates minus their bias, as far as it is known: the centres of the intervals."""
+        """The estimates minus their bias, as far as it is known: the centers of the intervals."""
         return self.values if self.bias is None else self.values - self.bias
 
     @property
@@ -84,7 +84,8 @@ class Parameters:
     @property
     def p_values(self) -> Array:
         """Two-sided p-values of the hypothesis that a parameter is zero: below 1 − level where that interval leaves zero out."""
-        return 2.0 * stdtr(self._freedom(), -np.abs(self.z_values))
+        found: Array = 2.0 * stdtr(self._freedom(), -np.abs(self.z_values))
+        return found
 
     def _freedom(self) -> Array:
         df = self.degrees_of_freedom
@@ -112,11 +113,11 @@ class Parameters:
                 "(a combination of generators has none)."
             )
         if method == "wald":
-            centre, se, df = self.values, self.sandwich_standard_errors, np.full(len(self.values), np.inf)
+            center, se, df = self.values, self.sandwich_standard_errors, np.full(len(self.values), np.inf)
         else:
-            centre, se, df = self.corrected, self.standard_errors, self._freedom()
+            center, se, df = self.corrected, self.standard_errors, self._freedom()
         half = stdtrit(df, 0.5 + level / 2.0) * se
-        return np.column_stack([centre - half, centre + half])
+        return np.column_stack([center - half, center + half])
 
 
 def check_variances(variances: Array, free: Mask, names: tuple[str, ...], measured: str = "") -> None:

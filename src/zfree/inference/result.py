@@ -181,7 +181,7 @@ class FitResult:
     def parameters(self, which: str = "natural") -> Parameters:
         """Estimates in another parametrisation, with covariance by the delta method.
 
-        With the jackknife it is applied at θ minus its bias, which also gives the centre of the intervals: for the mean K⁻¹η of a truncated
+        With the jackknife it is applied at θ minus its bias, which also gives the center of the intervals: for the mean K⁻¹η of a truncated
         Gaussian that covers better than the same function of the estimates without each row. These are taken where they are sample
         moments (no truncation): standard errors of a mean are then the textbook's.
 

@@ -137,9 +137,9 @@ class Curves:
         V = domain.recession_directions(units.spread) / units.spread
         if not len(V):
             return None
-        centre = _middle(problem.source)
+        center = _middle(problem.source)
         if not domain.is_convex:
-            centre = _nearest(problem.source, centre, units.spread)
+            center = _nearest(problem.source, center, units.spread)
         exponents = _exponents(len(V))
         weights = np.random.default_rng(0).uniform(0.5, 1.5, len(V))  # no symmetry to be caught in
         steps = np.where(exponents > 0, weights * DISTANCES[:, None, None] ** exponents, 0.0) @ V
@@ -149,7 +149,7 @@ class Curves:
             np.linalg.matrix_rank(np.where(exponents[:, :, None] == 1.0, V, 0.0)) + np.linalg.matrix_rank(filled)
         )
         names = tuple(named_direction(v) for v in (steps[-1] / length[-1]).round(2) * units.spread)
-        return cls(centre + steps * units.spread, steps / length / units.spread, volumes, names)
+        return cls(center + steps * units.spread, steps / length / units.spread, volumes, names)
 
     def orders(self, problem: Problem, theta: Array, restriction: Restriction) -> tuple[TailOrder, ...]:
         """What is found along the curves; nothing for a density that cannot be normalised, or where nothing can be evaluated."""

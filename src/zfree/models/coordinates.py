@@ -25,7 +25,7 @@ class Coordinates:
         """u' = scale · v: a, or one for logarithms."""
         return self.a if self.a != 0.0 else 1.0
 
-    def centred(self, x: Array, across: bool = False) -> Array:
+    def centered(self, x: Array, across: bool = False) -> Array:
         """u, of columns laid out (d, N) if `across`."""
         center = self.center[:, None] if across else self.center
         if self.a == 1.0:
@@ -37,9 +37,9 @@ class Coordinates:
     def pair(self, x: Array, across: bool = False) -> tuple[Array, Array | None]:
         """u and v = x^(a−1), from one power; None for v where it is one."""
         if self.a == 1.0:
-            return self.centred(x, across), None
+            return self.centered(x, across), None
         if self.a == 0.0:
-            return self.centred(x, across), 1.0 / x
+            return self.centered(x, across), 1.0 / x
         u = x**self.a
         v = u / x
         u -= self.center[:, None] if across else self.center

@@ -17,7 +17,7 @@ from zfree.domains import Domain
 from zfree.errors import SpecificationError
 from zfree.models.normalisable import Normalisable
 
-ROWS, CENTRES, RANDOM_DIRECTIONS = 1000, 8, 8
+ROWS, CENTERS, RANDOM_DIRECTIONS = 1000, 8, 8
 APPROACH = 10.0 ** -np.arange(2.0, 11.0, 2.0)
 """Fractions of the way left to a facet."""
 DEPARTURE = 10.0 ** np.array([1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0])
@@ -42,10 +42,10 @@ def look(log_density: Callable[[Array], Array], domain: Domain, rows: Array | No
     spread = np.ptp(rows, axis=0)
     spread = np.where(spread > 0, spread, np.where(rows[0] != 0, np.abs(rows[0]), 1.0))
     # Half-way to the mean: a row within rounding of a facet cannot tell how the density behaves there.
-    centres = 0.5 * (rows[:: -(-len(rows) // CENTRES)] + rows.mean(axis=0))
+    centers = 0.5 * (rows[:: -(-len(rows) // CENTERS)] + rows.mean(axis=0))
     V = _directions(rows / spread) * spread
-    ends = np.concatenate([inner.chord(centres, v).above for v in V])
-    Y, V = np.tile(centres, (len(V), 1)), np.repeat(V, len(centres), axis=0)
+    ends = np.concatenate([inner.chord(centers, v).above for v in V])
+    Y, V = np.tile(centers, (len(V), 1)), np.repeat(V, len(centers), axis=0)
     near = np.isfinite(ends)
 
     def slopes(here: Mask, steps: Array, position: Array, smallest: Array | float = 0.0) -> tuple[Array, Array]:

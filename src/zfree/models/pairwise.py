@@ -44,7 +44,7 @@ class PairwiseModel(Model):
     pairs : tuple of index arrays, optional
         The entries (j ≤ k) of K that are parameters; all by default. Entries left out are zero.
     linear : bool
-        Whether η is a parameter; without it the model is centred at `center`.
+        Whether η is a parameter; without it the model is centered at `center`.
     center : ndarray, optional
         c in K(u − c). It changes nothing but the meaning of η, from Kμ to K(μ − c), and conditions Γ far better.
         Only for a = b.
@@ -98,7 +98,7 @@ class PairwiseModel(Model):
         return K
 
     def vector(self, theta: Array) -> Array:
-        """η from θ (relative to the centre)."""
+        """η from θ (relative to the center)."""
         return theta[self.n_pairs :] if self.linear else np.zeros(self.dimension)
 
     def energy(self, theta: Array | None, X: Array, weight: Array | None) -> Energy:
@@ -171,12 +171,12 @@ class PairwiseModel(Model):
     def reported(self) -> tuple[str, ...]:
         return ("mean", "precision") if self.a == self.b else ("natural",)
 
-    def centred(self, X: Array) -> Array:
+    def centered(self, X: Array) -> Array:
         """u − c: the data as K sees them."""
-        return self._seen.centred(X)
+        return self._seen.centered(X)
 
     def statistics(self, X: Array) -> Array:
-        u = self.centred(X).T
+        u = self.centered(X).T
         quadratic = -(self.once / self._seen.scale)[:, None] * u[self.rows] * u[self.cols]
         if not self.linear:
             return quadratic.T
@@ -184,11 +184,12 @@ class PairwiseModel(Model):
         return np.concatenate([quadratic, power.T]).T
 
     def log_density(self, X: Array, theta: Array) -> Array:
-        u, scale = self.centred(X), self._seen.scale
+        u, scale = self.centered(X), self._seen.scale
         out = np.einsum("nj,nj->n", u @ self.matrix(theta), u) * (-0.5 / scale) + self.base(X)
         if self.linear:
             out += (np.log(X) if self.b == 0.0 else X**self.b / self.b) @ self.vector(theta)
-        return out
+        found: Array = out
+        return found
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         u, v = self._seen.pair(X)

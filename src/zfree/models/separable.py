@@ -76,11 +76,13 @@ class SeparableModel(Model):
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         terms = theta.reshape(len(self.kinds), -1, 1) * self.first(X)
-        return (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
+        found: Array = (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
+        return found
 
     def statistic_gradients(self, X: Array, thetas: Array) -> Array:
         terms = thetas.reshape(len(self.kinds), self.dimension, -1) * self.first(X)
-        return (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
+        found: Array = (terms[0] if len(terms) == 1 else terms.sum(axis=0)).T
+        return found
 
     def apply_jacobian(self, X: Array, V: Array) -> Array:
         return (self.first(X) * V.T).reshape(self.n_parameters, -1)
@@ -97,7 +99,8 @@ class SeparableModel(Model):
         w = weight[:, None]
         total = np.einsum("kjn,nj->kj", self.first(X), w * V)
         total += np.einsum("kjn,nj->kj", self.second(X), w * field.diagonal())
-        return total.ravel()
+        found: Array = total.ravel()
+        return found
 
     def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
         k, d = len(self.kinds), self.dimension
@@ -161,7 +164,8 @@ def _product(left: Array, right: Array, field: Field, weight: Array) -> Array:
     k, d, _ = left.shape
     diagonal, rank_ones, dense = field.parts
     if dense is not None:
-        return np.einsum("n,ain,nij,bjn->aibj", weight, left, dense, right, optimize=True).reshape(k * d, k * d)
+        found: Array = np.einsum("n,ain,nij,bjn->aibj", weight, left, dense, right, optimize=True).reshape(k * d, k * d)
+        return found
     blocks = np.zeros((k, d, k, d))
     if diagonal is not None:
         own = np.arange(d)

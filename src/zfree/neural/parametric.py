@@ -17,6 +17,7 @@ from zfree.autodiff import torch_func
 from zfree.domains import Domain, Units
 from zfree.errors import DataError, SingularMomentsError, SpecificationError
 from zfree.generators import Generator
+from zfree.inference.sandwich import from_parts
 from zfree.neural.unnormalised import KEPT_STARTS, UnnormalisedDensity
 from zfree.neural.weight_tensors import WeightTensors, as_generator, log_unit
 
@@ -193,14 +194,7 @@ class _Rule:
                 "the loss has no strict minimum where the optimiser stopped: some parameters are not determined by the data, or "
                 "it needs another start or more steps (restarts=, max_iter=)."
             )
-        return _sandwich(gamma, gradients)
-
-
-def _sandwich(gamma: Array, gradients: Array) -> Array:
-    """Γ⁻¹ΣΓ⁻¹/N from the Hessian of the mean loss, symmetric, and the gradients of the rows (N, r)."""
-    inverse = np.linalg.inv(gamma)
-    covariance: Array = inverse @ (gradients.T @ gradients / len(gradients)) @ inverse / len(gradients)
-    return covariance
+        return from_parts(np.linalg.inv(gamma), gradients.T @ gradients, len(gradients))
 
 
 def _unpack(theta: Tensor, shapes: dict[str, tuple[int, ...]]) -> NamedTensors:

@@ -17,7 +17,7 @@ from torch import Tensor
 from zfree.arrays import Array
 from zfree.domains import Domain
 from zfree.errors import InconsistentGeneratorWarning, SpecificationError, warn
-from zfree.generators import Barrier, BoundaryDistance, Generator, named
+from zfree.generators import Generator, default_generator, named
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def as_generator(asked: Generator | str | None, domain: Domain) -> Generator:
     decays like s^0.8: faster than √s, which a finite variance needs, and not much faster, so that rows at the boundary count.
     """
     if asked is None or (isinstance(asked, str) and asked == "auto"):
-        return Barrier(1.2, det_power=0.0) if domain.is_convex else BoundaryDistance()
+        return default_generator(domain, "train")
     generator = named(asked) if isinstance(asked, str) else asked
     if not isinstance(generator, Generator):
         raise SpecificationError(

@@ -106,8 +106,8 @@ class BarrierSearch:
 
     def _quadratic_minimum(self) -> Point | None:
         """Minimum of the quadratic through the values around the best point, within a step of it."""
-        centre = np.array(self.best)
-        points = np.array(list(self.seen)) - centre
+        center = np.array(self.best)
+        points = np.array(list(self.seen)) - center
         values = np.array([self._value(point) for point in self.seen])
         order = np.argsort([_distance(p, (0.0, 0.0)) for p in points])[:9]
         x, y = points[order].T
@@ -119,7 +119,7 @@ class BarrierSearch:
         step = _newton_step(fit[1:3], np.array([[fit[3], fit[4]], [fit[4], fit[5]]]))
         length = _distance((step[0], step[1]), (0.0, 0.0))
         step = step * min(1.0, 0.3 / max(length, 1e-12))
-        return float(centre[0] + step[0]), float(centre[1] + step[1])
+        return float(center[0] + step[0]), float(center[1] + step[1])
 
     def _pulled_inside(self, point: Point) -> Point:
         """The last allowed point on the way from the best one."""

@@ -71,4 +71,5 @@ class Elimination(Solver):
 def equilibrated(gamma: Array) -> Array:
     """Γ with the largest entry of every row and every column one."""
     rows, columns, *_ = lapack.dgeequ(gamma)
-    return gamma * rows[:, None] * columns
+    found: Array = gamma * rows[:, None] * columns
+    return found

@@ -107,7 +107,8 @@ def _scaled(model: PairwiseModel, theta: Array, spread: Array) -> Array:
 
 def _project(S: Array, floor_matrix: Array) -> Array:
     values, vectors = np.linalg.eigh(S - floor_matrix)
-    return (vectors * np.maximum(values, 0.0)) @ vectors.T + floor_matrix
+    found: Array = (vectors * np.maximum(values, 0.0)) @ vectors.T + floor_matrix
+    return found
 
 
 def _onto_cone(model: PairwiseModel, restriction: Restriction, theta: Array, spread: Array) -> Array:
