@@ -219,8 +219,8 @@ def check_field(field, dense):
     for scale in (v, v[:1]):
         scaled = scale[:, :, None] * dense * scale[:, None, :]
         assert np.allclose(field.rescale(scale).dense(), scaled)
-        assert np.allclose(sum_of_parts(field.rescale(scale).parts(), d), scaled)
-    assert np.allclose(sum_of_parts(field.parts(), d), dense)
+        assert np.allclose(sum_of_parts(field.rescale(scale).parts, d), scaled)
+    assert np.allclose(sum_of_parts(field.parts, d), dense)
     directions, delta, rank_ones, full = field.along()
     assert np.allclose(sum_of_parts(Parts(None, rank_ones, full), d) + _squares(directions, delta, d), dense)
 

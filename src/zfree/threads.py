@@ -10,16 +10,13 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import cache, wraps
-from typing import Any, Literal, ParamSpec, TypeVar
+from functools import cache
+from typing import Any, Literal
 
 SMALL = 400
 """Matrices below this size are multiplied by one thread."""
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Mode = Literal["one", "all"]
 OTHER: dict[Mode, Mode] = {"one": "all", "all": "one"}
 
@@ -32,17 +29,6 @@ def one_blas_thread() -> AbstractContextManager[None]:
 def blas_threads_for(size: int) -> AbstractContextManager[None]:
     """Limit BLAS to one thread while products of `size` × `size` matrices are formed, if they are small."""
     return _ONE if size < SMALL else _ALL
-
-
-def in_one_blas_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, with BLAS limited to one thread while it runs: the same bits whatever other threads do."""
-
-    @wraps(function)
-    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _ONE:
-            return function(*args, **kwargs)
-
-    return limited
 
 
 class _This(threading.local):

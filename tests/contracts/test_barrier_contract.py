@@ -155,19 +155,19 @@ def test_roots_are_square_roots(name, generator):
     if domain.chart is not None:
         domain, X = domain.chart.domain, domain.chart.pull(X)
     field = generator.on_domain(domain, X).field
-    L = root(field.parts())
+    L = root(field.parts)
     columns = np.stack([L.apply(np.tile(e, (len(X), 1))) for e in np.eye(X.shape[1])], axis=2)
     assert np.allclose(columns @ np.swapaxes(columns, 1, 2), field.dense(), rtol=1e-10, atol=1e-13)
     v = np.random.default_rng(3).standard_normal(X.shape)
     assert np.allclose(L.solve(L.apply(v)), v)
     assert np.allclose(L.logdet(), np.linalg.slogdet(field.dense())[1])
-    assert np.allclose(apply_parts(field.parts(), v), field.apply(v))
+    assert np.allclose(apply_parts(field.parts, v), field.apply(v))
 
 
 def test_the_root_of_a_flat_field_stays_in_its_plane():
     X = interior(zf.Simplex(4), 5)
     field = zf.Barrier(1.0, 0.0, scale="raw").evaluate(zf.Simplex(4), X).field
-    L = root(field.parts())
+    L = root(field.parts)
     columns = np.stack([L.apply(np.tile(e, (len(X), 1))) for e in np.eye(4)], axis=2)
     assert np.allclose(columns @ np.swapaxes(columns, 1, 2), field.dense(), atol=1e-14)
     assert np.allclose(columns.sum(axis=1), 0.0, atol=1e-8)

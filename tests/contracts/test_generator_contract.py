@@ -105,8 +105,8 @@ def test_the_field_of_a_chart_is_carried_over_in_its_structure(name, domain_name
     inner, carried = generator.on_domain(chart.domain, chart.pull(X)), generator.evaluate(domain, X)
     check_field(carried.field, chart.matrix @ inner.field.dense() @ chart.matrix.T)
     assert np.allclose(carried.divergence, inner.divergence @ chart.matrix.T)
-    structured = inner.field.parts().dense is None
-    assert (carried.field.parts().dense is None) == (carried.field.along().dense is None) == structured
+    structured = inner.field.parts.dense is None
+    assert (carried.field.parts.dense is None) == (carried.field.along().dense is None) == structured
 
 
 @pytest.mark.parametrize("name", POSITIVE_ONLY)

@@ -138,6 +138,20 @@ def test_numbers_of_the_text():
         "gaussian-orthant": {("K", "φ₃"): (10**5, math.inf)},
         "gaussian-simplex": {("K", "h₁"): (10**5, 10**6)},
     }
+    assert {name: {block for block, _, _ in rows} for name, rows in paper.BELOW_AT_EVERY_SIZE.items()} == {
+        "gaussian-simplex": {"μ", "K"},
+        "gaussian-orthant": {"μ", "K"},
+        "dirichlet": {"α"},
+    }
+    for name, rows in paper.BELOW_AT_EVERY_SIZE.items():
+        printed = {
+            "gaussian-simplex": paper.SOLID_SIMPLEX,
+            "gaussian-orthant": paper.ORTHANT,
+            "dirichlet": paper.DIRICHLET,
+        }
+        for block, lower, higher in rows:  # what the text says of every N holds in the table at N = 800
+            medians = {estimator: values[1] for estimator, values in printed[name][block].items()}
+            assert max(medians[e] for e in lower) < min(medians[e] for e in higher)
     assert paper.EXPONENT == {
         "K": {4 / 3: 8430, 1.6: 5680, 1.8: 11700},
         "μ": {0.2: 0.132, 4 / 3: 0.0038, 1.6: 0.0021, 1.8: 0.0149},
@@ -149,7 +163,8 @@ def test_numbers_of_the_text():
 def test_nothing_else_is_in_the_file():
     tables = {name for name in vars(paper) if name.isupper()}
     assert tables == {
-        "SOLID_SIMPLEX", "ORTHANT", "DIRICHLET", "IN_TEXT", "MEDIANS_AT_EVERY_SIZE", "ROBUSTNESS_SOLID_SIMPLEX",
+        "SOLID_SIMPLEX", "ORTHANT", "DIRICHLET", "IN_TEXT", "MEDIANS_AT_EVERY_SIZE", "BELOW_AT_EVERY_SIZE",
+        "ROBUSTNESS_SOLID_SIMPLEX",
         "ROBUSTNESS_ORTHANT", "ROBUSTNESS_DIRICHLET", "EXPONENT", "EXPONENT_ABOVE", "NONCONVEX", "RANKING", "VAE_MNIST",
         "VAE_CELEBA",
     }  # fmt: skip

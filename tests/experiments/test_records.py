@@ -152,7 +152,8 @@ def _broken(record, path, value):
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_every_experiment_knows_its_own_records(name):
+def test_every_experiment_knows_its_own_records(name, monkeypatch):
+    monkeypatch.setattr("zfree.experiments.settings.MOMENTS", 100_000)
     experiment = replace(EXPERIMENTS[name](), **TINY[name])
     for key in experiment.plan():
         record = json.loads(to_line(key, run_trial(experiment, key, Path("unused"))[1]))

@@ -63,7 +63,7 @@ def test_nothing_of_size_d_by_d_is_formed(inner, chart, monkeypatch):
     d = len(C)
     for one in (field, field.rescale(np.full((N, d), 2.0))):
         one.apply(np.ones((N, d))), one.diagonal(), one.entries(*np.triu_indices(d))
-        assert one.parts().dense is None
+        assert one.parts.dense is None
         assert one.along().dense is None
 
 
@@ -87,7 +87,7 @@ def test_the_sum_of_simple_terms_keeps_the_digits_of_small_entries():
     delta = 10.0 ** np.random.default_rng(5).uniform(-15, 0, (200, 9))
     chart = zf.Simplex(10).chart
     field = Carried(Diagonal(delta), chart.matrix, chart.kept)
-    error = np.abs(sum_of_parts(field.parts(), 10) - field.dense())
+    error = np.abs(sum_of_parts(field.parts, 10) - field.dense())
     own = field.diagonal()
     assert (error <= 1e-14 * np.minimum(own[:, :, None], own[:, None, :])).all()
 
@@ -96,7 +96,7 @@ def test_roots_of_terms_that_overlap_are_those_of_the_matrix():
     delta, rng = np.random.default_rng(6).uniform(0.5, 2.0, (N, 3)), np.random.default_rng(7)
     chart = zf.Simplex(4).chart
     field = Carried(Diagonal(delta), chart.matrix, chart.kept)
-    factor = np.stack([root(field.parts()).apply(np.tile(e, (N, 1))) for e in np.eye(4)], axis=2)
+    factor = np.stack([root(field.parts).apply(np.tile(e, (N, 1))) for e in np.eye(4)], axis=2)
     assert np.allclose(factor @ np.swapaxes(factor, 1, 2), field.dense(), atol=1e-12)
     neighbours = SoftNeighbourhood(zf.BoundaryDistance(), 1e-4)
     X = rng.dirichlet(np.full(4, 5.0), 50)

@@ -8,8 +8,8 @@ from copy import copy
 import numpy as np
 import pytest
 
-from zfree.fields import Dense, DiagonalPlusRankOne
-from zfree.models import GammaModel, LogNormalModel, PairwiseModel
+from zfree.fields import Dense, Diagonal, DiagonalPlusRankOne
+from zfree.models import GammaModel, LogNormalModel, PairwiseModel, folding
 from zfree.models.cache_blocks import mirrored
 from zfree.models.pair_entries import Pairs
 
@@ -19,6 +19,7 @@ COLUMNS = [f"x{j}" for j in range(D)]
 X, V, WEIGHT = RNG.uniform(0.5, 2.0, (N, D)), RNG.standard_normal((N, D)), RNG.uniform(0.5, 2.0, N)
 ROOT = RNG.standard_normal((N, D, D))
 FIELDS = {
+    "diagonal": Diagonal(X),
     "rank one": DiagonalPlusRankOne(X**2, -0.1 * WEIGHT, X),
     "dense": Dense(ROOT @ ROOT.transpose(0, 2, 1)),
 }
@@ -28,6 +29,7 @@ CHOSEN = {
     "without a diagonal entry": np.delete(np.arange(EVERY.shape[1]), 4),
     "two rows": np.arange(7),
     "diagonal, shuffled": np.array([9, 0, 7, 4]),
+    "one in each row of K, off the diagonal": np.array([1, 8]),
 }
 
 
@@ -35,8 +37,10 @@ CHOSEN = {
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("exponents", [(1.0, 1.0), (0.5, 0.0)], ids=str)
 @pytest.mark.parametrize("chosen", CHOSEN)
-def test_a_model_of_some_entries_is_a_part_of_the_whole(chosen, exponents, field, linear):
-    """Whatever their order, and whether or not they can be taken as slices."""
+@pytest.mark.parametrize("few", [0, folding.FEW])
+def test_a_model_of_some_entries_is_a_part_of_the_whole(few, chosen, exponents, field, linear, monkeypatch):
+    """Whatever their order, whether they can be taken as slices, and whether rows of K are multiplied one by one or together."""
+    monkeypatch.setattr(folding, "FEW", few)
     index, (a, b), F = CHOSEN[chosen], exponents, FIELDS[field]
     whole = PairwiseModel(COLUMNS, a, b, linear=linear)
     part = PairwiseModel(COLUMNS, a, b, tuple(EVERY[:, index]), linear)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
 
@@ -58,14 +58,14 @@ class Block:
     start: int = 0
     numbers: Index | None = None
     groups: Index | None = None
+    weights: Array = field(init=False)
+    """The weights; ones, where there are none."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", np.ones(len(self.X)) if self.weight is None else self.weight)
 
     def __len__(self) -> int:
         return len(self.X)
-
-    @cached_property
-    def weights(self) -> Array:
-        """The weights; ones, where there are none."""
-        return np.ones(len(self.X)) if self.weight is None else self.weight
 
     @property
     def total(self) -> float:

@@ -106,7 +106,7 @@ class AffineImage(Domain):
         B, d = self._forward, self.dimension
         if self._diagonal:
             return field.rescale(np.diagonal(B)[None])
-        diagonal, rank_ones, dense = field.parts()
+        diagonal, rank_ones, dense = field.parts
         if dense is not None:
             return Dense(B @ dense @ B.T)
         assert diagonal is not None

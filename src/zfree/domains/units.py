@@ -23,7 +23,6 @@ from zfree.arrays import Array, Index
 from zfree.data import Source, Table
 from zfree.data.statistics import column_sums
 from zfree.errors import SpecificationError
-from zfree.threads import in_one_blas_thread
 
 if TYPE_CHECKING:
     from zfree.domains.base import Domain
@@ -79,9 +78,8 @@ class Units:
         return cls.of_source(domain, Table(X, weight))
 
     @classmethod
-    @in_one_blas_thread
     def of_source(cls, domain: Domain, source: Source) -> Units:
-        """Measure rows wherever they come from."""
+        """Measure rows wherever they come from, with the same bits whatever threads BLAS has."""
         found = source.statistics
         if domain.slacks_are_linear:
             slacks = domain.slacks(found.mean[None])[0]

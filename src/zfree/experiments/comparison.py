@@ -12,7 +12,7 @@ import numpy as np
 
 from zfree.arrays import Array
 from zfree.experiments.base import Experiment
-from zfree.experiments.paper import IN_TEXT, MEDIANS_AT_EVERY_SIZE, ErrorTable
+from zfree.experiments.paper import BELOW_AT_EVERY_SIZE, IN_TEXT, MEDIANS_AT_EVERY_SIZE, ErrorTable
 from zfree.experiments.records import Key, Pattern, Record, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
 from zfree.experiments.settings import AUTO, COMBINED, MLE, Setting
@@ -60,9 +60,9 @@ class Comparison(Experiment):
         return [(n, trial) for n in self.sizes for trial in range(self.trials)]
 
     def trial(self, key: Key, scratch: Path) -> Record:
-        setting = self.setting()
-        X = setting.draw(key[0], self.stream(*key))
-        return {"errors": setting.errors(self.contenders, X)}
+        setting, rng = self.setting(), self.stream(*key)
+        X = setting.draw(key[0], rng)
+        return {"errors": setting.errors(self.contenders, X, rng)}
 
     def record(self) -> Pattern:
         return {"errors": errors_of(self.contenders, self.setting().blocks)}
@@ -86,7 +86,12 @@ class Comparison(Experiment):
             n: {b: {c: float(np.median(errors[b, n, c])) for c in self.contenders} for b in blocks} for n in self.sizes
         }
         against_paper = self.findings(medians[PRINTED_AT]) if self.like_the_paper and PRINTED_AT in self.sizes else []
-        findings = [*against_paper, *self._ranges(medians), *(self._gain(block, medians) for block in blocks)]
+        findings = [
+            *against_paper,
+            *self._ranges(medians),
+            *self._orders(medians),
+            *(self._gain(block, medians) for block in blocks),
+        ]
         return Report(numbers, findings, lambda: self._figure(errors, blocks), self.remarks())
 
     def check(self) -> None:
@@ -119,6 +124,20 @@ class Comparison(Experiment):
                     ),
                 )
             )
+        return found
+
+    def _orders(self, medians: dict[int, dict[str, dict[str, float]]]) -> list[Finding]:
+        """Where the paper's text says that some medians are below others at every sample size."""
+        found = []
+        for block, lower, higher in BELOW_AT_EVERY_SIZE.get(self.name, ()) if self.like_the_paper else ():
+            told, holds = [], True
+            for n in sorted(self.sizes):
+                values = medians[n][block]
+                last, first = max(lower, key=lambda name: values[name]), min(higher, key=lambda name: values[name])
+                holds &= values[last] < values[first]
+                told.append(f"N = {n}: {last} {short(values[last])}, {first} {short(values[first])}")
+            words = f"at every N the median error of {block} with {_and(lower)} is below that with {_or(higher)}"
+            found.append(Finding(f"{words}, as in the paper", holds, "; ".join(told)))
         return found
 
     def _gain(self, block: str, medians: dict[int, dict[str, dict[str, float]]]) -> Finding:
@@ -190,5 +209,9 @@ def between(low: float, high: float) -> str:
     return f"between {short(low)} and {short(high)}" if np.isfinite(high) else f"above {short(low)}"
 
 
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(names)
+def _and(names: Sequence[str], word: str = "and") -> str:
+    return f" {word} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _or(names: Sequence[str]) -> str:
+    return _and(names, "or")

@@ -11,7 +11,15 @@ from typing import ClassVar
 from zfree.domains import Domain
 from zfree.experiments.comparison import Comparison, same_order, within_factor
 from zfree.experiments.report import Finding
-from zfree.experiments.settings import MOMENTS, POOL, GaussianSetting, as_mean, as_precision, gaussian_memory
+from zfree.experiments.settings import (
+    MOMENTS,
+    POOL,
+    GaussianSetting,
+    as_mean,
+    as_precision,
+    gaussian_memory,
+    likelihood_memory,
+)
 from zfree.experiments.truths import Seeded, chosen
 
 
@@ -40,8 +48,9 @@ class GaussianComparison(Comparison):
         return (
             f"The truth: {named}{f', with another {changed}' if changed else ''}.",
             "MLE is the Monte-Carlo likelihood around the truth: nobody can compute it from data alone, it is the yardstick. Mean and "
-            f"covariance of its statistics at the truth are those of {MOMENTS:,} draws, the rest of its weights those of {POOL:,}. The draws add "
-            f"N/{MOMENTS:,} to its squared errors, {100 * largest / MOMENTS:.2g}% at N = {largest}; with other draws they changed by less than 1%.",
+            f"covariance of its statistics at the truth are those of {MOMENTS:,} draws, the same for all trials, which add N/{MOMENTS:,} to its squared "
+            f"errors, {100 * largest / MOMENTS:.2g}% at N = {largest}. The rest of its weights are those of {POOL:,} draws, others for each trial: what these add "
+            "is more at small N, and part of the spread over the trials.",
         )
 
     @abstractmethod
@@ -49,7 +58,7 @@ class GaussianComparison(Comparison):
         """Where the Gaussian lives."""
 
     def memory(self) -> float:
-        return gaussian_memory(self.dimension, max(self.sizes))
+        return gaussian_memory(self.dimension, max(self.sizes)) + likelihood_memory(self.dimension)
 
     def setting(self) -> GaussianSetting:
         return _setting(self)

@@ -19,7 +19,16 @@ from zfree.experiments.comparison import gather
 from zfree.experiments.paper import NONCONVEX
 from zfree.experiments.records import Key, Pattern, Record, errors_of
 from zfree.experiments.report import Finding, Number, Report, short
-from zfree.experiments.settings import AUTO, MLE, Errors, GaussianSetting, as_mean, as_precision, gaussian_memory
+from zfree.experiments.settings import (
+    AUTO,
+    MLE,
+    Errors,
+    GaussianSetting,
+    as_mean,
+    as_precision,
+    gaussian_memory,
+    likelihood_memory,
+)
 from zfree.generators import Barrier, BoundaryDistance, Custom, Generator
 
 HULL, TRUNCATED, SMOOTH = "hull, φ₃", "truncated SM", "smooth weight"
@@ -67,18 +76,18 @@ class NonConvex(Experiment):
         return [(n, trial) for n in self.sizes for trial in range(self.trials)]
 
     def trial(self, key: Key, scratch: Path) -> Record:
-        setting = self.setting()
-        X = setting.draw(key[0], self.stream(*key))
+        setting, rng = self.setting(), self.stream(*key)
+        X = setting.draw(key[0], rng)
         errors: dict[str, Errors] = {}
         for name, (domain, generator) in self.contenders().items():
             errors[name] = GaussianSetting(domain, setting.mean, setting.precision).errors_with(generator, X)
-        return {"errors": {**errors, **setting.errors((MLE,), X)}}
+        return {"errors": {**errors, **setting.errors((MLE,), X, rng)}}
 
     def record(self) -> Pattern:
         return {"errors": errors_of((*self.contenders(), MLE), BLOCKS)}
 
     def memory(self) -> float:
-        return gaussian_memory(3, max(self.sizes))
+        return gaussian_memory(3, max(self.sizes)) + likelihood_memory(3)
 
     def report(self, records: Sequence[tuple[Key, Record]]) -> Report:
         names = (*self.contenders(), MLE)

@@ -31,16 +31,23 @@ GENERATORS: dict[str, str] = {
 }
 """The paper's candidates by the names its tables use."""
 AUTO, COMBINED, MLE = "auto", "combined", "MLE"
-POOL = 50_000
-"""Draws at the truth whose weights carry the Monte-Carlo likelihood of a truncated Gaussian away from it."""
-MOMENTS = 1_000_000
-"""Draws at the truth for the mean and the covariance of t(x) there, which decide how good that likelihood is."""
+POOL = 100_000
+"""Draws at the truth whose weights carry the Monte-Carlo likelihood of a truncated Gaussian away from it: others for each data set, so that
+what they add to an error is part of its spread."""
+MOMENTS = 2_000_000
+"""Draws at the truth for the mean and the covariance of t(x) there, the same for all data sets."""
+BATCH = 50_000
+"""Of these at a time."""
 
 
 def gaussian_memory(dimension: int, rows: int) -> float:
-    """Bytes for a Gaussian with a full K: rows and their copies, Γ and its factors, the statistics of the pool of draws."""
-    r = dimension * (dimension + 3) / 2
-    return 32.0 * rows * dimension + 64.0 * r**2 + 32.0 * POOL * r
+    """Bytes for a Gaussian with a full K: rows and their copies, Γ and its factors."""
+    return 32.0 * rows * dimension + 16.0 * (dimension * (dimension + 3)) ** 2
+
+
+def likelihood_memory(dimension: int) -> float:
+    """Bytes for its Monte-Carlo likelihood: the statistics of the draws and their copies."""
+    return 16.0 * POOL * dimension * (dimension + 3)
 
 
 def separable_memory(parameters: int, rows: int) -> float:
@@ -78,17 +85,18 @@ class Setting(ABC):
         """Squared errors of a fitted estimator, summed over the entries of each block as in the paper."""
 
     @abstractmethod
-    def likelihood_errors(self, X: Array) -> Errors:
-        """Squared errors of maximum likelihood."""
+    def likelihood_errors(self, X: Array, rng: np.random.Generator) -> Errors:
+        """Squared errors of maximum likelihood, with draws from `rng` if it takes any."""
 
-    def errors(self, contenders: Sequence[str], X: Array) -> dict[str, Errors]:
+    def errors(self, contenders: Sequence[str], X: Array, rng: np.random.Generator | None = None) -> dict[str, Errors]:
         """Squared errors of several contenders on the same rows."""
-        return {name: self._errors(name, X) for name in contenders}
+        rng = np.random.default_rng(0) if rng is None else rng
+        return {name: self._errors(name, X, rng) for name in contenders}
 
-    def _errors(self, contender: str, X: Array) -> Errors:
+    def _errors(self, contender: str, X: Array, rng: np.random.Generator) -> Errors:
         if contender != MLE:
             return self.errors_with(generator_of(contender), X)
-        return self._tried(lambda: self.likelihood_errors(X))
+        return self._tried(lambda: self.likelihood_errors(X, rng))
 
     def errors_with(self, generator: Generator | Combined | str, X: Array) -> Errors:
         """Squared errors with a generator."""
@@ -121,12 +129,11 @@ class GaussianSetting(Setting):
     def errors_of(self, fitted: Any) -> Errors:
         return self._distance(fitted.mean_, fitted.precision_)
 
-    def likelihood_errors(self, X: Array) -> Errors:
+    def likelihood_errors(self, X: Array, rng: np.random.Generator) -> Errors:
         d = len(self.mean)
         model = PairwiseModel([f"x{j + 1}" for j in range(d)])
         truth = np.concatenate([self.precision[model.rows, model.cols], self.precision @ self.mean])
-        pool, *moments = _pool(self)
-        theta = monte_carlo_mle(model, X, pool, truth, (moments[0], moments[1]))
+        theta = monte_carlo_mle(model, X, self.draw(POOL, rng), truth, _moments(self))
         K = model.matrix(theta)
         mean = np.asarray(np.linalg.solve(K, theta[len(model.rows) :]), dtype=np.float64)
         return self._distance(mean, K)
@@ -139,18 +146,17 @@ class GaussianSetting(Setting):
 
 
 @lru_cache(maxsize=2)
-def _pool(setting: GaussianSetting) -> tuple[Array, Array, Array]:
-    """Draws at the truth, and the mean and the covariance of t(x) there from many more of them."""
+def _moments(setting: GaussianSetting) -> tuple[Array, Array]:
+    """Mean and covariance of t(x) at the truth."""
     rng, d = np.random.default_rng(0), len(setting.mean)
     model = PairwiseModel([f"x{j + 1}" for j in range(d)])
-    pool = setting.draw(POOL, rng)
-    center = model.statistics(pool).mean(axis=0)  # of the pool: squares of what is left lose no digits
-    first, second, parts = np.zeros(len(center)), np.zeros((len(center), len(center))), MOMENTS // POOL
+    center = model.statistics(setting.draw(BATCH, rng)).mean(axis=0)  # squares of what is left lose no digits
+    first, second, parts = np.zeros(len(center)), np.zeros((len(center), len(center))), MOMENTS // BATCH
     for _ in range(parts):
-        t = model.statistics(setting.draw(POOL, rng)) - center
+        t = model.statistics(setting.draw(BATCH, rng)) - center
         first += t.mean(axis=0) / parts
-        second += t.T @ t / (POOL * parts)
-    return pool, center + first, second - np.outer(first, first)
+        second += t.T @ t / (BATCH * parts)
+    return center + first, second - np.outer(first, first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +176,7 @@ class DirichletSetting(Setting):
     def errors_of(self, fitted: Any) -> Errors:
         return {"α": float(np.sum((fitted.alpha_ - self.alpha) ** 2))}
 
-    def likelihood_errors(self, X: Array) -> Errors:
+    def likelihood_errors(self, X: Array, rng: np.random.Generator) -> Errors:
         return {"α": float(np.sum((dirichlet_mle(X) - self.alpha) ** 2))}
 
 

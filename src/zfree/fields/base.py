@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import NamedTuple
 
 from zfree.arrays import Array, Index
@@ -60,13 +61,14 @@ class Field(ABC):
     def rescale(self, v: Array) -> Field:
         """The congruence ``diag(v) D diag(v)`` with `v` of shape (N, d), or (1, d) for all rows."""
 
+    @cached_property
     @abstractmethod
     def parts(self) -> Parts:
         """The field as a sum of simple terms."""
 
     def along(self) -> Along:
         """The same with the diagonal along constant directions, of which a field may have better ones than the coordinates."""
-        diagonal, rank_ones, dense = self.parts()
+        diagonal, rank_ones, dense = self.parts
         return Along(None, diagonal, rank_ones, dense)
 
     @abstractmethod

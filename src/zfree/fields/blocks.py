@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,8 +43,9 @@ class BlockDiagonal(Field):
         pairs = zip(self.fields, self._slices(), strict=True)
         return BlockDiagonal(tuple(field.rescale(v[:, part]) for field, part in pairs), self.sizes)
 
+    @cached_property
     def parts(self) -> Parts:
-        inner = [field.parts() for field in self.fields]
+        inner = [field.parts for field in self.fields]
         if any(part.dense is not None for part in inner):
             return Parts(None, (), self.dense())
         diagonal = np.concatenate([part.diagonal for part in inner if part.diagonal is not None], axis=1)

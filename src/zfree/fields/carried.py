@@ -74,7 +74,7 @@ class Carried(Field):
 
     @cached_property
     def _diagonal(self) -> Array:
-        delta, rank_ones, dense = self.inner.parts()
+        delta, rank_ones, dense = self.inner.parts
         out = np.zeros((1, len(self.matrix)))
         if dense is not None:
             out = out + np.einsum("njm,jm->nj", np.matmul(self.matrix, dense), self.matrix)
@@ -104,8 +104,9 @@ class Carried(Field):
     def rescale(self, v: Array) -> Carried:
         return replace(self, scale=self._scaled(v))
 
+    @cached_property
     def parts(self) -> Parts:
-        delta, rank_ones, dense = self.inner.parts()
+        delta, rank_ones, dense = self.inner.parts
         if dense is not None or delta is None or (np.count_nonzero(self._rest, axis=0) > 1).any():
             return Parts(None, (), self.dense())
         diagonal = np.zeros((len(delta), len(self.matrix)))
@@ -125,7 +126,7 @@ class Carried(Field):
         return tuple(RankOne(sigma, self._pushed(u)) for sigma, u in rank_ones)
 
     def along(self) -> Along:
-        delta, rank_ones, dense = self.inner.parts()
+        delta, rank_ones, dense = self.inner.parts
         if dense is not None or self.scale is not None:
             return super().along()
         m, j = np.nonzero(self.matrix.T)

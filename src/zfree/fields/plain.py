@@ -31,6 +31,7 @@ class Scalar(Field):
     def rescale(self, v: Array) -> Field:
         return Diagonal(self.value[:, None] * v**2)
 
+    @cached_property
     def parts(self) -> Parts:
         return Parts(self.diagonal(), (), None)
 
@@ -56,6 +57,7 @@ class Diagonal(Field):
     def rescale(self, v: Array) -> Field:
         return Diagonal(self.delta * v**2)
 
+    @cached_property
     def parts(self) -> Parts:
         return Parts(self.delta, (), None)
 
@@ -86,7 +88,8 @@ class DiagonalPlusRankOne(Field):
 
     def entries(self, rows: Index, columns: Index) -> Array:
         u = np.ascontiguousarray(self.u.T)
-        out = (self.sigma * u)[rows] * u[columns]
+        out = u[columns]
+        out *= (self.sigma * u)[rows]
         on_diagonal = np.flatnonzero(rows == columns)
         out[on_diagonal] += self.delta.T[rows[on_diagonal]]
         return out
@@ -94,6 +97,7 @@ class DiagonalPlusRankOne(Field):
     def rescale(self, v: Array) -> Field:
         return DiagonalPlusRankOne(self.delta * v**2, self.sigma, self.u * v)
 
+    @cached_property
     def parts(self) -> Parts:
         return Parts(self.delta, (RankOne(self.sigma, self.u),), None)
 
@@ -124,6 +128,7 @@ class Dense(Field):
     def rescale(self, v: Array) -> Field:
         return Dense(v[:, :, None] * self.matrices * v[:, None, :])
 
+    @cached_property
     def parts(self) -> Parts:
         return Parts(None, (), self.matrices)
 

@@ -16,7 +16,7 @@ Scale = Literal["natural", "raw"] | Units
 
 
 class ScaledGenerator(Generator):
-    """A generator that can measure in the units of the data (:class:`~zfree.Units`)."""
+    """A generator that can measure in the units of the data (:class:`~zfree.Units`); what it keeps beside its fields does not depend on them."""
 
     scale: Scale
 
@@ -33,7 +33,7 @@ class ScaledGenerator(Generator):
         return self._measured(self.scale.columns(kept)) if isinstance(self.scale, Units) else self
 
     def _measured(self, units: Units) -> Self:
-        """The same generator in these units: all else was checked when it was made, and nothing that it remembers depends on its scale."""
+        """The same generator in these units: all else was checked when it was made, and what it keeps stands."""
         twin = object.__new__(type(self))
         vars(twin).update(vars(self), scale=units)
         return twin

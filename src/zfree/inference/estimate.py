@@ -138,7 +138,7 @@ def as_result(
         )
     return FitResult(
         theta=problem.model.natural(theta),
-        names=objective.names,
+        names=problem.model.names,
         free=restriction.free.copy(),
         n_observations=moments.n,
         model=problem.model,

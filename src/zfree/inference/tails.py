@@ -233,7 +233,7 @@ def _some(curves: Array) -> Array:
 
 def _has_digits(field: Field, spread: Array) -> Mask:
     """Whether D, where it is not diagonal, leaves digits of its smallest direction beside the largest."""
-    _, rank_ones, dense = field.parts()
+    _, rank_ones, dense = field.parts
     if dense is None and not rank_ones:
         return np.ones(len(field.diagonal()), dtype=bool)
     values = np.linalg.eigvalsh(field.dense() / np.multiply.outer(spread, spread))

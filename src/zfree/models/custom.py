@@ -193,7 +193,7 @@ class CustomModel(Model):
 
     def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
         J = self._derivatives(X)[0]
-        diagonal, rank_ones, dense = field.parts()
+        diagonal, rank_ones, dense = field.parts
         if dense is not None:
             return Dense(np.tensordot(J * weight[:, None, None], J @ dense, axes=([0, 2], [0, 2])))
         out = np.zeros((self.n_parameters, self.n_parameters))

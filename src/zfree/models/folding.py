@@ -19,6 +19,9 @@ from zfree.quadratic import ColumnBlocks, Dense, Groups, LowRank, Quadratic
 KEPT = 32
 """Columns up to which indices are kept from one model to the next."""
 
+FEW = 8
+"""Parameters in a row of K up to which all rows are multiplied in one call, filled up with zeros."""
+
 
 @dataclass(frozen=True, eq=False)
 class PairFold:
@@ -83,9 +86,10 @@ class PairFold:
     def diagonal(self, X: Array, delta: Array, weight: Array, seen: Coordinates) -> ColumnBlocks:
         """D = diag(δ): each component j of the score adds Σ δ_j q qᵀ over its own parameters, q = −u at row j of K and r_j at η_j."""
         pairs, (d, m) = self.pairs, self.groups.index.shape
-        blocks, cross, corner = np.zeros((d, m, m)), np.zeros((d, d)), np.zeros(d)
+        k = m - self.linear
+        blocks, cross, corner = np.zeros((d, m, m)), np.zeros((d, d + 1)), np.zeros(d)
         over_pairs = np.zeros((d, len(pairs)))
-        for own in row_blocks(len(X), max(len(pairs), 4 * d)):
+        for own in row_blocks(len(X), max(len(pairs), 4 * d, d * k if k <= FEW else 0)):
             x = np.ascontiguousarray(X[own].T)
             (u, v), ratio = seen.pair(x, across=True), seen.ratio(x)
             here = np.multiply(np.ascontiguousarray(delta[own].T), weight[own])
@@ -95,21 +99,35 @@ class PairFold:
                 products = np.empty((len(pairs), u.shape[1]))
                 pairs.products(u, u, products)
                 over_pairs += here @ products.T
+            elif k <= FEW:
+                each = np.concatenate([u, np.zeros((1, u.shape[1]))])[self._columns]
+                blocks[:, :k, :k] += (each * here[:, None]) @ each.swapaxes(1, 2)
             else:
                 for j, (_, columns) in enumerate(pairs.rows_of_K):
-                    row, k = u[columns], len(columns)
-                    blocks[j, :k, :k] += (row * here[j]) @ row.T
+                    row, n = u[columns], len(columns)
+                    blocks[j, :n, :n] += (row * here[j]) @ row.T
             if self.linear:
                 moved = here if ratio is None else here * ratio
-                cross -= moved @ u.T  # [j, a] = −Σ δ_j r_j u_a
+                if pairs.on_diagonal:
+                    cross.flat[:: d + 2] -= np.einsum("jn,jn->j", moved, u)
+                else:
+                    cross[:, :d] -= moved @ u.T  # [j, a] = −Σ δ_j r_j u_a
                 corner += (moved if ratio is None else moved * ratio).sum(axis=1)
         if pairs.whole:
             blocks[:, pairs.rows, pairs.cols] = blocks[:, pairs.cols, pairs.rows] = over_pairs
         if self.linear:
+            blocks[:, :k, -1] = blocks[:, -1, :k] = np.take_along_axis(cross, self._columns, axis=1)
             blocks[:, -1, -1] = corner
-            for j, (_, columns) in enumerate(pairs.rows_of_K):
-                blocks[j, : len(columns), -1] = blocks[j, -1, : len(columns)] = cross[j, columns]
         return ColumnBlocks(self.groups, blocks)
+
+    @cached_property
+    def _columns(self) -> Index:
+        """Columns of the parameters in each row of K, d where it has fewer than others."""
+        d, rows = self.pairs.d, self.pairs.rows_of_K
+        out = np.full((d, self.groups.index.shape[1] - self.linear), d)
+        for j, (_, columns) in enumerate(rows):
+            out[j, : len(columns)] = columns
+        return out
 
     def dense(self, X: Array, D: Array, weight: Array, seen: Coordinates) -> Dense:
         """Γ[(j,a),(k,b)] = Σ D'_jk u_a u_b, from products over the distinct entries of D' and of u uᵀ only."""

@@ -70,22 +70,23 @@ class PairRows:
 
     def total(self, X: Array, V: Array, parts: Parts, weight: Array) -> Array:
         """Σ w ψ over the rows ψ, shape (r,)."""
-        pairs, d, m = self.pairs, self.pairs.d, len(self.pairs)
-        both, entries, eta = np.zeros((d, d)), np.zeros(m), np.zeros(d)
+        pairs, d, scale = self.pairs, self.pairs.d, self.seen.scale
+        entries, eta = np.zeros(len(pairs)), np.zeros(d)
+        apart = pairs.on_diagonal  # then it is the diagonals of these products alone
+        both = np.zeros(d if apart else (d, d))
+        diagonal = both if apart else both.reshape(-1)[:: d + 1]
         for own in row_blocks(len(X), 4 * d):
             f = self._factors(X[own], V[own], _of_block(parts, own), weight[own], across=False)
-            both += f.moved.T @ f.u
             ones = np.ones(len(f.u))
+            for left, right in [(f.moved, f.u), *((scale * scaled, direction) for scaled, direction in f.rank_ones)]:
+                both += np.einsum("nj,nj->j", left, right) if apart else left.T @ right
             if f.diagonal is not None:
-                both.flat[:: d + 1] += self.seen.scale * (ones @ f.diagonal)
-            for scaled, direction in f.rank_ones:
-                both += self.seen.scale * (scaled.T @ direction)
+                diagonal += scale * (ones @ f.diagonal)
             if f.dense is not None:
-                entries += 2.0 * self.seen.scale * (ones @ f.dense)
+                entries += 2.0 * scale * (ones @ f.dense)
             if self.linear:
                 eta += ones @ f.eta
-        both += both.T
-        entries += both[pairs.rows, pairs.cols]
+        entries += 2.0 * both[pairs.rows] if apart else (both + both.T)[pairs.rows, pairs.cols]
         entries *= -pairs.once
         return np.concatenate([entries, eta]) if self.linear else entries
 

@@ -75,8 +75,8 @@ class PairwiseModel(Model):
         self.rows, self.cols = self._fold.pairs.rows, self._fold.pairs.cols
         self.center = np.zeros(d) if center is None else center
         self.n_pairs, self.n_parameters = len(self.rows), self._fold.n_parameters
-        self.doubles_per_row = max((d + 1) ** 2, self.n_pairs + d)
         self.is_separable = self._fold.pairs.on_diagonal
+        self.doubles_per_row = 16 * d if self.is_separable else max((d + 1) ** 2, self.n_pairs + d)
         self._seen = Coordinates(self.a, self.b, self.center)
         self._rows = PairRows(self._fold.pairs, self._seen, linear)
 
@@ -192,7 +192,8 @@ class PairwiseModel(Model):
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         u, v = self._seen.pair(X)
-        slope, out = self._seen.slope(X, v), u @ -self.matrix(theta)
+        slope, K = self._seen.slope(X, v), self.matrix(theta)
+        out = u * -K.diagonal() if self.is_separable else u @ -K
         if v is not None:
             out *= v
         if self.linear:
@@ -214,13 +215,13 @@ class PairwiseModel(Model):
         return self._rows.each(X, V, None)
 
     def stein(self, X: Array, V: Array, field: Field) -> Array:
-        return self._rows.each(X, V, field.parts())
+        return self._rows.each(X, V, field.parts)
 
     def stein_total(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
-        return self._rows.total(X, V, field.parts(), weight)
+        return self._rows.total(X, V, field.parts, weight)
 
     def stein_gram(self, X: Array, V: Array, field: Field, weight: Array) -> Array:
-        return self._rows.squares(X, V, field.parts(), weight)
+        return self._rows.squares(X, V, field.parts, weight)
 
     def trace_hessian(self, X: Array, field: Field) -> Array:
         (u, v), a, b = self._seen.pair(X), self.a, self.b
@@ -247,7 +248,7 @@ class PairwiseModel(Model):
         return np.concatenate([out, D if ratio is None else D * ratio.T**2])
 
     def gram(self, X: Array, field: Field, weight: Array) -> Quadratic:
-        return self._fold.gram(X, field.parts(), weight, self._seen)
+        return self._fold.gram(X, field.parts, weight, self._seen)
 
 
 class LogNormalModel(LogBase, PairwiseModel):

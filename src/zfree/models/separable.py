@@ -159,7 +159,7 @@ def _own(left: Array, right: Array, diagonal: Array, weight: Array) -> Array:
 def _product(left: Array, right: Array, field: Field, weight: Array) -> Array:
     """Σ w L D Rᵀ of derivatives laid out (kinds, d, N), shape (r, r)."""
     k, d, _ = left.shape
-    diagonal, rank_ones, dense = field.parts()
+    diagonal, rank_ones, dense = field.parts
     if dense is not None:
         return np.einsum("n,ain,nij,bjn->aibj", weight, left, dense, right, optimize=True).reshape(k * d, k * d)
     blocks = np.zeros((k, d, k, d))

@@ -56,7 +56,7 @@ class BregmanBall(Neighbourhood):
         distance = domain.boundary_distance(X)[0] if domain.has_boundary else np.full(len(X), np.inf)
         trace = np.maximum(hessian.inverse.diagonal().sum(axis=1), np.finfo(float).tiny)  # rounding may leave nothing
         r = self.radius * np.minimum(1.0, distance / np.sqrt(trace))
-        L = root(hessian.inverse.parts())
+        L = root(hessian.inverse.parts)
         moves = [r[:, None] * L.apply(u) for u in U]
         mass_over_c3 = d * radial_part(d, 0) / radial_part(d, 2)
         scale = np.exp(-0.5 * hessian.logdet()) * mass_over_c3 / r**2

@@ -46,7 +46,7 @@ class SoftNeighbourhood(Neighbourhood):
         value = self.generator.evaluate(domain, X)
         scale = np.exp(value.log_weight)[:, None]
         center = X + 0.5 * self.epsilon * scale * value.divergence
-        L = root(value.field.parts())
+        L = root(value.field.parts)
         spread = np.sqrt(self.epsilon * scale)
         points = np.stack([center + spread * L.apply(u) for u in U])
         if domain.chart is not None:  # D is singular there; rounding must not lead out of the plane
@@ -55,7 +55,7 @@ class SoftNeighbourhood(Neighbourhood):
 
     def log_density(self, domain: Domain, X: Array, Y: Array) -> Array:
         value = self.generator.evaluate(domain, X)
-        parts, drift = value.field.parts(), 0.5 * self.epsilon * np.exp(value.log_weight)[:, None] * value.divergence
+        parts, drift = value.field.parts, 0.5 * self.epsilon * np.exp(value.log_weight)[:, None] * value.divergence
         gaps = Y - X - drift
         if domain.chart is not None:  # y of the chart are columns of x, and so are its D and ∇·D
             parts, gaps = _columns(parts, domain.chart.kept), gaps[..., domain.chart.kept]

@@ -46,7 +46,7 @@ class WeightTensors:
         points = as_array(X)
         value = generator.evaluate(domain, points)
         scale = np.exp(value.log_weight - log_scale)
-        parts = value.field.parts()
+        parts = value.field.parts
         return cls(
             as_tensor(scale[:, None] * value.divergence, like),
             None if parts.diagonal is None else as_tensor(scale[:, None] * parts.diagonal, like),

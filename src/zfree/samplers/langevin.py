@@ -239,7 +239,7 @@ class _Diffusion:
         if self._chart is not None:
             gradient = gradient @ self._chart.matrix
         weight = self._generator.on_domain(self._domain, x)
-        return _State(x, value, gradient, weight.log_weight, weight.divergence, weight.field.parts())
+        return _State(x, value, gradient, weight.log_weight, weight.divergence, weight.field.parts)
 
     def step(self, state: _State, h: float, rng: np.random.Generator) -> tuple[_State, float]:
         forward = _Proposal(state, h)

@@ -13,7 +13,7 @@ from zfree.inference import Found, boundary_orders, judge
 from zfree.selection.barrier_search import BarrierSearch
 from zfree.selection.candidate import Candidate, Selection
 from zfree.selection.companions import distances
-from zfree.selection.criterion import Target
+from zfree.selection.criterion import Target, check_target_name
 from zfree.selection.pilot import settled
 from zfree.selection.sample import looked_at, rows_looked_at
 from zfree.selection.search import Search, best_of, learned, prepare
@@ -79,6 +79,7 @@ def choose(
         One that is known to give maximum likelihood for this model.
     """
     domain = objective.problem.domain
+    check_target_name(target, objective.problem.model)
     if isinstance(asked, Generator):
         return Choice(objective.with_generator(settled(asked, objective)))
     if not objective.n_free:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -106,44 +106,6 @@ class Apart(Inverse):
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
-    """The minimiser, and what inference needs of Γ.
-
-    Attributes
-    ----------
-    theta : ndarray
-        All parameters, known ones included.
-    restriction : Restriction
-    reciprocal_condition : float
-        Estimate of 1/κ of Γ after scaling to unit diagonal.
-    free_inverse : Inverse or None
-        None where a constraint binds: there is no linear relation between equations and estimate then.
-    """
-
-    theta: Array
-    restriction: Restriction
-    reciprocal_condition: float
-    free_inverse: Inverse | None
-
-    @property
-    def inverse(self) -> Array:
-        """Γ⁻¹ over the free parameters, all entries."""
-        return self._known_inverse.dense()
-
-    @property
-    def _known_inverse(self) -> Inverse:
-        assert self.free_inverse is not None, "a constraint binds: there is no Γ⁻¹"
-        return self.free_inverse
-
-    @cached_property
-    def whole_inverse(self) -> Inverse:
-        """Γ⁻¹ over all parameters, zero where one is known."""
-        if self.restriction.free.all():
-            return self._known_inverse
-        return Embedded(self._known_inverse, self.restriction)
-
-
-@dataclass(frozen=True, eq=False)
 class Embedded(Inverse):
     """Γ⁻¹ of the free parameters among all."""
 
@@ -166,3 +128,38 @@ class Embedded(Inverse):
 
     def dense(self) -> Array:
         return self._matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The minimiser, and what inference needs of Γ.
+
+    Attributes
+    ----------
+    theta : ndarray
+        All parameters, known ones included.
+    restriction : Restriction
+    reciprocal_condition : float
+        Estimate of 1/κ of Γ after scaling to unit diagonal.
+    free_inverse : Inverse or None
+        None where a constraint binds: there is no linear relation between equations and estimate then.
+    """
+
+    theta: Array
+    restriction: Restriction
+    reciprocal_condition: float
+    free_inverse: Inverse | None
+    whole_inverse: Inverse = field(init=False)
+    """Γ⁻¹ over all parameters, zero where one is known."""
+
+    def __post_init__(self) -> None:
+        known = self.free_inverse
+        if known is not None:
+            whole = known if self.restriction.free.all() else Embedded(known, self.restriction)
+            object.__setattr__(self, "whole_inverse", whole)
+
+    @property
+    def inverse(self) -> Array:
+        """Γ⁻¹ over the free parameters, all entries."""
+        assert self.free_inverse is not None, "a constraint binds: there is no Γ⁻¹"
+        return self.free_inverse.dense()
