@@ -39,11 +39,14 @@ def test_exponents_of_a_barrier_are_the_measured_ones(name, generator):
                 break
             value = generator.evaluate(domain, y[None])
             D = value.field.dense()[0]
+            if -1e-15 * np.abs(D).max() < n @ D @ n <= 0:  # lost in the rounding of what D is along the facet
+                break
             across.append(value.log_weight[0] + np.log(n @ D @ n))
             rest = np.trace(D) - n @ D @ n
             along.append(value.log_weight[0] + np.log(max(rest, 1e-300)))
         if len(across) == 2:
             slopes.append([(across[0] - across[1]) / np.log(10), (along[0] - along[1]) / np.log(10)])
+    assert len(slopes) >= 10
     measured = np.median(slopes, axis=0)
     decay = generator.decay(domain)
     assert measured[0] == pytest.approx(decay.across, abs=0.06)
