@@ -61,6 +61,11 @@ def weighted_gram(columns: Array, weight: Array) -> Array:
     return (columns * weight) @ columns.T
 
 
+def is_diagonal(matrix: Array) -> bool:
+    """Whether a square matrix has zeros beside its diagonal."""
+    return bool(np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()))
+
+
 def mirrored(upper: Array) -> Array:
     """Copy the upper triangle of a matrix whose lower one is zero to the lower one, in place."""
     step = 256  # square pieces that fit into the cache, as one of the two is read across its rows

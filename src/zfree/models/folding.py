@@ -89,8 +89,9 @@ class PairFold:
     def diagonal(self, X: Array, delta: Array, weight: Array, seen: Coordinates) -> ColumnBlocks:
         """D = diag(δ): each component j of the score adds Σ δ_j q qᵀ over its own parameters, q = −u at row j of K and r_j at η_j."""
         pairs, (d, m) = self.pairs, self.groups.index.shape
-        blocks, cross, corner = np.zeros((d, m, m)), np.zeros((d, d)), np.zeros(d)
-        over_pairs = np.zeros((d, len(pairs)))
+        blocks, corner = np.zeros((d, m, m)), np.zeros(d)
+        cross = np.zeros((d, 1 if pairs.on_diagonal else d))
+        over_pairs = np.zeros((d, len(pairs) if pairs.whole else 0))
         for own in row_blocks(len(X), max(len(pairs), 4 * d)):
             x = np.ascontiguousarray(X[own].T)
             u, v, ratio = seen.centred(x, across=True), seen.v(x), seen.ratio(x)
@@ -107,7 +108,10 @@ class PairFold:
                     blocks[j, :k, :k] += (row * here[j]) @ row.T
             if self.linear:
                 moved = here if ratio is None else here * ratio
-                cross -= moved @ u.T  # [j, a] = −Σ δ_j r_j u_a
+                if pairs.on_diagonal:
+                    cross[:, 0] -= np.einsum("jn,jn->j", moved, u)
+                else:
+                    cross -= moved @ u.T  # [j, a] = −Σ δ_j r_j u_a
                 corner += (moved if ratio is None else moved * ratio).sum(axis=1)
         if pairs.whole:
             over_pairs[:, pairs.diagonal] *= 2.0
@@ -115,7 +119,8 @@ class PairFold:
         if self.linear:
             blocks[:, -1, -1] = corner
             for j, (_, columns) in enumerate(pairs.rows_of_K):
-                blocks[j, : len(columns), -1] = blocks[j, -1, : len(columns)] = cross[j, columns]
+                k = len(columns)
+                blocks[j, :k, -1] = blocks[j, -1, :k] = cross[j, :k] if pairs.on_diagonal else cross[j, columns]
         return ColumnBlocks(self.groups, blocks)
 
     def dense(self, u: Array, ratio: Array | None, D: Array, weight: Array) -> Dense:

@@ -72,6 +72,8 @@ class PairRows:
 
     def total(self, X: Array, V: Array, parts: Parts, weight: Array) -> Array:
         """Σ w ψ over the rows ψ, shape (r,)."""
+        if self.pairs.on_diagonal:
+            return self._total_by_rows(X, V, parts, weight)
         pairs, d, m = self.pairs, self.pairs.d, len(self.pairs)
         both, entries, eta = np.zeros((d, d)), np.zeros(m), np.zeros(d)
         for own in row_blocks(len(X), 4 * d):
@@ -90,6 +92,15 @@ class PairRows:
         entries += both[pairs.rows, pairs.cols]
         entries *= -pairs.once
         return np.concatenate([entries, eta]) if self.linear else entries
+
+    def _total_by_rows(self, X: Array, V: Array, parts: Parts, weight: Array) -> Array:
+        """The same from the rows themselves, where they are short."""
+        total = np.zeros(self.size)
+        for own in row_blocks(len(X), self.size):
+            psi = np.empty((self.size, len(X[own])))
+            self._fill(X[own], V[own], _of_block(parts, own), weight[own], psi)
+            total += psi @ np.ones(psi.shape[1])
+        return total
 
     def _fill(self, X: Array, V: Array, parts: Parts | None, weight: Array | None, out: Array) -> None:
         """The rows of a block, times their weights."""
