@@ -52,6 +52,7 @@ _HOME = {
         "LogNormal",
         "PowerInteraction",
         "TruncatedGaussian",
+        "fit",
         "rank",
     ),
     "zfree.inference": ("FitResult",),
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
         LogNormal,
         PowerInteraction,
         TruncatedGaussian,
+        fit,
         rank,
     )
     from zfree.generators import (
@@ -107,7 +109,7 @@ if TYPE_CHECKING:
     from zfree.selection import Ranking
 
 
-_SUBMODULES = ("datasets", "errors", "likelihood", "neighbourhoods", "neural", "plotting", "samplers")
+_SUBMODULES = ("datasets", "errors", "likelihood", "models", "neighbourhoods", "neural", "plotting", "samplers")
 
 
 _old_name = renamed_names("zfree", {})  # {"Old": Renamed("New", gone_in="0.4")}

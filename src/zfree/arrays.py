@@ -29,6 +29,11 @@ def weighted_gram(columns: Array, weight: Array) -> Array:
     return (columns * weight) @ columns.T
 
 
+def is_diagonal(matrix: Array) -> bool:
+    """Whether a square matrix has zeros beside its diagonal."""
+    return bool(np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()))
+
+
 def symmetric_pairs(d: int) -> tuple[Index, Index]:
     """Row and column indices of the upper triangle of a d × d matrix, diagonal included, row by row."""
     rows, columns = np.triu_indices(d)

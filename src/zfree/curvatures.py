@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array
+from zfree.arrays import Array, is_diagonal
 from zfree.errors import SpecificationError
 from zfree.fields import Dense, Diagonal, DiagonalPlusRankOne, Field
 
@@ -100,7 +100,7 @@ class Curvature:
 
     def _structured(self, K: Array) -> Field | None:
         """Diagonal, or diagonal plus rank one, where K is diagonal and there is one term at most beside it."""
-        if len(self.normals) + len(self.radials) + len(self.flat) > 1 or np.count_nonzero(K - np.diag(np.diagonal(K))):
+        if len(self.normals) + len(self.radials) + len(self.flat) > 1 or not is_diagonal(K):
             return None
         delta = 1.0 / (self.diagonal + np.diagonal(K))
         if len(self.flat):

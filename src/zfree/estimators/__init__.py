@@ -1,6 +1,7 @@
 """scikit-learn estimators: the only place that imports scikit-learn and validates what a user passes."""
 
 from zfree.estimators.family import ExponentialFamily
+from zfree.estimators.given import ModelEstimator, fit
 from zfree.estimators.interaction import LogNormal, PowerInteraction
 from zfree.estimators.pairwise import Gaussian, TruncatedGaussian
 from zfree.estimators.rank import rank
@@ -14,7 +15,9 @@ __all__ = [
     "Gaussian",
     "GeneralizedGamma",
     "LogNormal",
+    "ModelEstimator",
     "PowerInteraction",
     "TruncatedGaussian",
+    "fit",
     "rank",
 ]

@@ -17,7 +17,7 @@ from zfree.estimators.doubts import AnswersDoubts
 from zfree.estimators.evaluation import HasDensity
 from zfree.estimators.extremes import within_range
 from zfree.estimators.remarks import remark_on_boundary, remark_on_units
-from zfree.estimators.size import check_memory, enough_memory
+from zfree.estimators.size import check_model, enough_memory
 from zfree.estimators.validation import check_fixed, check_weight
 from zfree.generators import Combined, Generator, Identity
 from zfree.inference import FitResult, Wanted, estimate
@@ -109,12 +109,13 @@ class ScoreMatchingEstimator(AnswersDoubts, HasDensity):
         """The model on the data, without a generator yet, and what is known of its parameters."""
         model, restriction = self._specify(data)
         check_target_name(self.target, model)
-        check_memory(model.n_parameters, 0, f"a fit of {model.n_parameters} parameters", "Use fewer columns.")
         fixed = check_fixed(self.fixed)
         if fixed:
             restriction = restriction.combine(Restriction.from_names(fixed, model.names), model.names)
         self._check_size(data, restriction)
-        return Objective(Problem(model, Identity(), data.domain, data.source), restriction, ridge_of(self.ridge))
+        problem = Problem(model, Identity(), data.domain, data.source)
+        check_model(problem, self.covariance, self.generator)
+        return Objective(problem, restriction, ridge_of(self.ridge))
 
     def _remark_on_estimate(self, result: FitResult, data: Data) -> FitResult:
         """What a reader must know about this model's estimate: above all, when there is no such distribution."""

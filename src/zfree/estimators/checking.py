@@ -18,6 +18,7 @@ from zfree.inference import FitResult, GoodnessOfFit
 from zfree.inference.goodness import Estimated, goodness_of_fit, pool_size, rows_worth
 from zfree.inference.indicators import n_indicators
 from zfree.inference.likelihood_root import Draw, Pool, Refusal
+from zfree.inference.uncertainty import CHEAP
 from zfree.models import Model, PairwiseModel, SeparableModel
 from zfree.samplers import sample_model
 from zfree.threads import blas_threads_for
@@ -82,8 +83,11 @@ def checked(result: FitResult, data: Table) -> FitResult:
 
 def _at_fit(result: FitResult, data: Table) -> GoodnessOfFit:
     """The check that a fit can afford."""
-    n, d = data.X.shape
-    size = pool_size(n, d, int(result.free.sum()))
+    (n, d), r = data.X.shape, int(result.free.sum())
+    if result.model.is_separable and r > CHEAP and result.uncertainty.kind != "full":
+        reason = f"a comparison over {r:,} parameters together takes longer than a fit of each column: run est.check(X)"
+        return GoodnessOfFit(reason=reason, n_rows=n)
+    size = pool_size(n, d, r)
     if not _at_once(result.model):
         if d > CHAIN_COLUMNS:
             reason = f"draws of this model in {d} columns need chains, which take longer than the fit: run est.check(X)"

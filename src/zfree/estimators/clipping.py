@@ -26,6 +26,11 @@ def remark_on_clipping(
     """Fit again with a tenth of boundary_eps, and say so when that moves a parameter by more than a standard error."""
     assert estimator.boundary_eps is not None
     epsilon = estimator.boundary_eps
+    if result.natural.refused:
+        return result.with_note(
+            f"whether the estimate depends on boundary_eps = {epsilon:g} was not checked, as there are no standard errors to compare with "
+            "(covariance=None)."
+        )
     try:
         with np.errstate(all="ignore"):
             there = _natural(estimator, result, array, weight, epsilon / SHRINK)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from zfree.arrays import Array
 from zfree.conversion import check_callable, shown, values_of
 from zfree.domains import Domain, RealSpace
 from zfree.errors import SpecificationError
@@ -121,7 +122,11 @@ class ExponentialFamily(ScoreMatchingEstimator):
 
     def _learn(self, result: FitResult) -> None:
         self.theta_ = result.theta
-        self.theta_se_ = result.standard_errors
+
+    @property
+    def theta_se_(self) -> Array:
+        """Standard errors of `theta_`."""
+        return self.result_.standard_errors
 
 
 def _names(names: Any) -> list[str]:

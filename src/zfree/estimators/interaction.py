@@ -108,9 +108,12 @@ class PowerInteraction(_PairwiseEstimator):
 
     def _learn(self, result: FitResult) -> None:
         super()._learn(result)
-        d = result.model.dimension
-        self.eta_ = result.theta[-d:]
-        self.eta_se_ = result.standard_errors[-d:]
+        self.eta_ = result.theta[-result.model.dimension :]
+
+    @property
+    def eta_se_(self) -> Array:
+        """Standard errors of `eta_`."""
+        return self.result_.standard_errors[-self.result_.model.dimension :]
 
     @property
     def _positive_only(self) -> bool:

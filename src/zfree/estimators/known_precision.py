@@ -15,13 +15,14 @@ from zfree.models import PairwiseModel
 from zfree.solvers import Restriction
 
 
-def chosen_pairs(domain: Domain, structure: str, mask: ArrayLike | None) -> tuple[Index, Index]:
+def chosen_pairs(domain: Domain, structure: str, mask: ArrayLike | None, covariance: str | None) -> tuple[Index, Index]:
     """Entries (j ≤ k) of K that may differ from zero, if they fit into memory."""
     d = domain.dimension
     if not isinstance(structure, str) or structure not in ("full", "diagonal"):
         raise SpecificationError(f'structure must be "full" or "diagonal", got {shown(structure)}.')
     if mask is None:
-        check_pairs(domain, d * (d + 1) // 2 if structure == "full" else d)
+        pairs, most = (d * (d + 1) // 2, d) if structure == "full" else (d, 1)
+        check_pairs(domain, pairs, most, covariance)
         allowed = np.ones((d, d), dtype=bool) if structure == "full" else np.eye(d, dtype=bool)
     else:
         if structure == "diagonal":
@@ -34,7 +35,7 @@ def chosen_pairs(domain: Domain, structure: str, mask: ArrayLike | None) -> tupl
             raise SpecificationError(f"mask must be symmetric: entries ({j}, {k}) and ({k}, {j}) differ.")
         np.fill_diagonal(allowed, True)
     rows, cols = np.nonzero(np.triu(allowed))
-    check_pairs(domain, len(rows))
+    check_pairs(domain, len(rows), int(allowed.sum(axis=1).max()), covariance)
     return rows, cols
 
 

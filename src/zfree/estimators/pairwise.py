@@ -63,7 +63,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
             raise SpecificationError(
                 'positive_definite=True needs one objective to minimise: give one generator, a list or "auto", not Combined.'
             )
-        pairs = chosen_pairs(data.domain, self.structure, self.mask)
+        pairs = chosen_pairs(data.domain, self.structure, self.mask, self.covariance)
         mean = self._known_mean(d)
         if mean is not None:
             center = mean
@@ -94,7 +94,8 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         model = result.model
         assert isinstance(model, PairwiseModel)
         # The signs of the eigenvalues do not depend on the units of the columns; the sizes do, and with them what rounding leaves.
-        values = np.linalg.eigvalsh(without_units(model.matrix(result.theta))[0])
+        K = without_units(model.matrix(result.theta))[0]
+        values = np.sort(np.diagonal(K)) if model.is_separable else np.linalg.eigvalsh(K)
         if values[0] > 0:
             return super()._remark_on_estimate(result, data)
         normalisable = model.normalisable(result.working_theta, result.domain, data.source.X).holds

@@ -86,7 +86,7 @@ def rank(
         raise SpecificationError("candidates is empty: give at least one generator, such as zf.Barrier().")
     check_target(target)
     generators = [_as_one(candidate) for candidate in candidates]
-    posed = clone(estimator)
+    posed = clone(estimator).set_params(covariance="full")  # the criterion is a trace of all of it
     with collected_warnings():  # of the rows, which a fit gives too; those of candidates become remarks
         data, notes = posed._read(X, sample_weight)
         with within_range(data), enough_memory(*data.source.X.shape):

@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
+from zfree.arrays import Array
 from zfree.conversion import real_number, shown
 from zfree.domains import Domain, Orthant, Simplex
 from zfree.errors import DataError, SpecificationError
@@ -83,7 +84,11 @@ class Dirichlet(ScoreMatchingEstimator):
 
     def _learn(self, result: FitResult) -> None:
         self.alpha_ = result.theta
-        self.alpha_se_ = result.standard_errors
+
+    @property
+    def alpha_se_(self) -> Array:
+        """Standard errors of `alpha_`."""
+        return self.result_.standard_errors
 
     @property
     def _positive_only(self) -> bool:
@@ -139,7 +144,11 @@ class Exponential(_OrthantEstimator):
 
     def _learn(self, result: FitResult) -> None:
         self.rate_ = result.theta
-        self.rate_se_ = result.standard_errors
+
+    @property
+    def rate_se_(self) -> Array:
+        """Standard errors of `rate_`."""
+        return self.result_.standard_errors
 
 
 class _ShapeAndRate(_OrthantEstimator):
@@ -147,7 +156,18 @@ class _ShapeAndRate(_OrthantEstimator):
 
     def _learn(self, result: FitResult) -> None:
         self.shape_, self.rate_ = result.theta.reshape(2, -1)
-        self.shape_se_, self.rate_se_ = result.standard_errors.reshape(2, -1)
+
+    @property
+    def shape_se_(self) -> Array:
+        """Standard errors of `shape_`."""
+        shapes: Array = self.result_.standard_errors.reshape(2, -1)[0]
+        return shapes
+
+    @property
+    def rate_se_(self) -> Array:
+        """Standard errors of `rate_`."""
+        rates: Array = self.result_.standard_errors.reshape(2, -1)[1]
+        return rates
 
 
 @dataclass(eq=False, repr=False)

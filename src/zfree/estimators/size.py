@@ -7,11 +7,18 @@ from contextlib import contextmanager
 
 from zfree.domains import Domain, Polytope, Product
 from zfree.errors import SpecificationError
+from zfree.generators import Generator
+from zfree.inference import how_much
 from zfree.memory import available_bytes, in_words
+from zfree.moments import Problem
 
 COPIES = 8
 """Matrices of the size of Γ that are alive at once: Γ, its inverse, Σ, the covariance in two parametrisations, the map between
-them, and what is between two of them. Measured on the orthant between d = 40 and d = 60: 6.9."""
+them, and what is between two of them. Measured on the orthant and the solid simplex with d = 40 and d = 60: 5.2 to 7.3."""
+WITHOUT_COVARIANCE, ESTIMATE_ALONE = 7, 4
+"""The same without all of the covariance (4.3 to 6.4), and of the estimate alone where D is diagonal (3.2)."""
+SQUARES = 8
+"""Matrices over columns where parameters are fitted column by column and nothing over parameters is formed."""
 
 SMALL = 2**20
 """Bytes that need no question to the system."""
@@ -19,17 +26,42 @@ SMALL = 2**20
 _INSTEAD = 'Use structure="diagonal", a mask= with fewer entries of K, or fewer columns (a selection, or their leading principal components).'
 
 
-def check_pairs(domain: Domain, n_pairs: int) -> None:
-    """Refuse a precision matrix with `n_pairs` free entries that does not fit into memory."""
+def check_pairs(domain: Domain, n_pairs: int, most: int, covariance: str | None) -> None:
+    """Refuse a precision matrix with `n_pairs` free entries, at most so many in a row, that does not fit into memory."""
     d = domain.dimension
     r = n_pairs + d
-    folded = d**4 if _has_dense_barrier(domain) else d**3  # sums over rows before the symmetry of K is used
-    check_memory(r, 2 * folded, f"K over {d} columns", _INSTEAD)
+    folded = d**4 if _has_dense_barrier(domain) else d * most**2  # sums over rows before the symmetry of K is used
+    apart = most <= 1 and domain.coordinate_facets() is not None
+    _check_memory(r, _matrices(r, d, domain, covariance, apart) + 2 * folded, f"K over {d} columns", _INSTEAD)
 
 
-def check_memory(n_parameters: int, doubles: int, what: str, instead: str) -> None:
-    """Refuse a fit whose Γ, and `doubles` further numbers, do not fit into memory."""
-    needed = 8 * (COPIES * n_parameters**2 + doubles)
+def check_model(problem: Problem, covariance: str | None, asked: object) -> None:
+    """Refuse a model whose matrices over parameters do not fit into memory, with the generator that was asked for."""
+    model, domain = problem.model, problem.domain
+    r, apart = model.n_parameters, False
+    if model.is_separable and domain.coordinate_facets() is not None:
+        # With a diagonal D the columns are fitted apart; equations with test functions are not.
+        assert problem.units is not None
+        own = asked.own_tests if isinstance(asked, Generator) else model.test_functions(domain, problem.units, None)
+        apart = not own
+    doubles = _matrices(r, model.dimension, domain, covariance, apart)
+    _check_memory(r, doubles, f"a fit of {r} parameters", "Use fewer columns.")
+
+
+def _matrices(r: int, d: int, domain: Domain, covariance: str | None, apart: bool) -> int:
+    """Numbers in the matrices over r parameters, or over d columns where these are fitted apart."""
+    kind = how_much(covariance, r)
+    if kind == "full":
+        return COPIES * r**2
+    if apart:
+        return SQUARES * d**2
+    alone = kind is None and domain.coordinate_facets() is not None
+    return (ESTIMATE_ALONE if alone else WITHOUT_COVARIANCE) * r**2
+
+
+def _check_memory(n_parameters: int, doubles: int, what: str, instead: str) -> None:
+    """Refuse a fit whose numbers do not fit into memory."""
+    needed = 8 * doubles
     if needed < SMALL:
         return
     there = available_bytes()

@@ -8,7 +8,7 @@ from zfree.inference.result import FitResult
 from zfree.inference.rows_or_groups import check_kind
 from zfree.inference.summary import Summary
 from zfree.inference.tails import Curves, TailOrder, tail_orders
-from zfree.inference.uncertainty import Full, Uncertainty, check_covariance
+from zfree.inference.uncertainty import Full, Uncertainty, check_covariance, how_much
 from zfree.inference.validity import Validity, validity
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest
@@ -34,6 +34,7 @@ __all__ = [
     "check_kind",
     "check_variances",
     "estimate",
+    "how_much",
     "judge",
     "required_decay",
     "tail_orders",

@@ -17,6 +17,7 @@ from zfree.inference.uncertainty import (
     check_uncertainty,
     how_much,
     uncertainty,
+    unknown,
     working_variances,
 )
 from zfree.penalties import Penalty
@@ -67,14 +68,14 @@ def estimate(
     solution = solve(objective) if found is None else found.solution
     if found is not None and solution.reciprocal_condition < ILL_CONDITIONED:
         solution = solve(objective)  # once more, to warn
+    kind = how_much(wanted.covariance, objective.n_free)
     if solution.free_inverse is None:
-        return _at_an_edge(objective, solution, notes)
+        return _at_an_edge(objective, solution, kind, notes)
     if solution.reciprocal_condition < ILL_CONDITIONED:
         notes = (
             *notes,
             f"Γ_N is ill-conditioned (1/κ ≈ {solution.reciprocal_condition:.1e} after scaling): digits are lost.",
         )
-    kind = how_much(wanted.covariance, objective.n_free)
     jackknife, remarks = (None, ()) if kind is None else leave_out(objective, solution, wanted.standard_errors)
     error = _uncertainty(objective, solution, kind, jackknife, None if found is None else found.meat)
     check_uncertainty(error, solution, objective)
@@ -95,14 +96,12 @@ def _uncertainty(
     return uncertainty(objective, solution, kind)
 
 
-def _at_an_edge(objective: Objective, solution: Solution, notes: tuple[str, ...]) -> FitResult:
+def _at_an_edge(objective: Objective, solution: Solution, kind: str | None, notes: tuple[str, ...]) -> FitResult:
     note = (
         "K is held at the edge of the positive-definite matrices (positive_definite=True): standard errors are not "
         "available there."
     )
-    free = solution.restriction.free
-    unknown = np.where(np.multiply.outer(free, free), np.nan, 0.0)
-    return as_result(objective, solution, Full(unknown, free), (*notes, note))
+    return as_result(objective, solution, unknown(objective, solution, kind), (*notes, note))
 
 
 def _without_variation(objective: Objective, solution: Solution, error: Uncertainty) -> tuple[str, ...]:

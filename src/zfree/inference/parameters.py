@@ -35,6 +35,8 @@ class Parameters:
         The jackknife's estimate of the bias of `values`; None when it was not computed.
     degrees_of_freedom : ndarray or None
         Of the t distribution that intervals and p-values refer to; None for the normal distribution.
+    refused : str
+        Why there is nothing but the values, and what to do; empty where there is more. `variances` are NaN then, and zero for what is known.
     """
 
     names: tuple[str, ...]
@@ -44,6 +46,7 @@ class Parameters:
     sandwich_variances: Array | None = None
     bias: Array | None = None
     degrees_of_freedom: Array | None = None
+    refused: str = ""
 
     def __post_init__(self) -> None:
         if self.known_covariance is not None:
@@ -51,7 +54,8 @@ class Parameters:
 
     @property
     def covariance(self) -> Array:
-        """Their covariance; refused where only standard errors were computed."""
+        """Their covariance; refused where only standard errors were computed, or nothing."""
+        self._check_computed()
         if self.known_covariance is None:
             raise SpecificationError(
                 'only standard errors were computed for this fit, not the covariance: pass covariance="full" to the estimator.'
@@ -61,14 +65,20 @@ class Parameters:
     @property
     def sandwich_standard_errors(self) -> Array:
         """Square roots of the diagonal of the sandwich covariance."""
+        self._check_computed()
         return standard_errors(
             self.variances if self.sandwich_variances is None else self.sandwich_variances, self.names
         )
 
     @property
     def standard_errors(self) -> Array:
-        """Square roots of the variances; 0 for a parameter that was fixed."""
+        """Square roots of the variances; 0 for a parameter that was fixed. Refused where none were computed."""
+        self._check_computed()
         return standard_errors(self.variances, self.names)
+
+    def _check_computed(self) -> None:
+        if self.refused:
+            raise SpecificationError(self.refused)
 
     @property
     def corrected(self) -> Array:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from zfree.conversion import check_level, shown, whole_number
 from zfree.errors import SpecificationError
 from zfree.inference.result import FitResult
@@ -25,13 +27,14 @@ def summarise(result: FitResult, which: str | Sequence[str] | None, level: float
     blocks = []
     for name in chosen:
         p = result.parameters(name)
-        blocks.append(Estimates(name, p, p.conf_int(level)))
+        blocks.append(Estimates(name, p, None if p.refused else p.conf_int(level)))
+    trace = result.total_variance if result.uncertainty.kind else np.nan
     header = (
         ("domain", repr(result.domain)),
         ("generator", _generator(result)),
         ("rows", f"{result.n_observations}"),
         ("free parameters", f"{int(result.free.sum())}"),
-        *([("Tr(Σ̂)", f"{result.total_variance:.4g}")] if result.uncertainty.kind else []),
+        *([] if np.isnan(trace) else [("Tr(Σ̂)", f"{trace:.4g}")]),
         ("κ(Γ_N)", _condition(result)),
         ("standard errors", _errors(result)),
         *([("fit check", result.fit_check.verdict)] if result.fit_check else []),
@@ -52,6 +55,8 @@ def _condition(result: FitResult) -> str:
 def _errors(result: FitResult) -> str:
     if result.uncertainty.kind is None:
         return "not computed (covariance=None)"
+    if np.isnan(result.total_variance):
+        return "not available, see the notes"
     if result.uncertainty.kind == "diagonal":
         return f"{result.covariance_type}; the covariance between parameters was not computed"
     if result.jackknife is None:

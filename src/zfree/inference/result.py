@@ -21,12 +21,12 @@ from zfree.inference.parameters import Parameters
 from zfree.inference.provenance import HowChosen, HowCombined, Test
 from zfree.inference.scoring import row_scores
 from zfree.inference.summary import SHOWN_ROWS, Summary
-from zfree.inference.uncertainty import Uncertainty
+from zfree.inference.uncertainty import Uncertainty, moves
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest, hypothesis, wald_test
 from zfree.models import Model
 from zfree.models.base import Derived
-from zfree.models.linear_maps import Jacobian, moved_by
+from zfree.models.linear_maps import Jacobian
 from zfree.moments import Moments
 
 
@@ -108,14 +108,15 @@ class FitResult:
         self, which: str, names: tuple[str, ...], values: Array, jacobian: Jacobian | None, spread: Spread | None = None
     ) -> Parameters:
         """Functions of the working parameters by the delta method (these themselves without a Jacobian)."""
+        refused = self.uncertainty.refusal(which)
+        if refused:
+            return Parameters(names, values, np.where(moves(jacobian, self.free), np.nan, 0.0), refused=refused)
         sandwich = self.uncertainty.covariance(jacobian)
         variances = self.uncertainty.variances(which, jacobian) if sandwich is None else sandwich.diagonal()
-        if variances is None:
-            return Parameters(names, values, np.where(self._known(jacobian), 0.0, np.nan))
         if self.jackknife is None:
             return Parameters(names, values, variances, sandwich)
         if spread is None:
-            spread = self.jackknife.spread(jacobian, full=sandwich is not None and not self.jackknife.groups)
+            spread = self.jackknife.spread(jacobian, full=self._wants_full)
         covariance = spread.covariance
         if self.jackknife.groups and sandwich is not None:
             ratio = np.divide(spread.variances, variances, out=np.ones_like(variances), where=variances > 0)
@@ -123,9 +124,10 @@ class FitResult:
         new = spread.variances if covariance is None else covariance.diagonal()
         return Parameters(names, values, new, covariance, variances, spread.bias, spread.degrees_of_freedom)
 
-    def _known(self, jacobian: Jacobian | None) -> Mask:
-        """Which functions of θ no free parameter moves."""
-        return ~self.free if jacobian is None else ~moved_by(jacobian, self.free)
+    @property
+    def _wants_full(self) -> bool:
+        """Whether all of the jackknife's covariance is to be had; of groups the sandwich has the correlations."""
+        return self.uncertainty.kind == "full" and self.jackknife is not None and not self.jackknife.groups
 
     @property
     def covariance(self) -> Array:
@@ -201,18 +203,18 @@ class FitResult:
 
     def _bent(self, which: str, here: Derived) -> Spread | None:
         """What the jackknife says of functions of θ that are not linear; None to take them as linear."""
-        if self.jackknife is None:
+        if self.jackknife is None or self.uncertainty.refusal(which):
             return None
         moments = self.model.sample_moments(which, self.working_theta, self.jackknife.changes)
         if moments is not None and np.isfinite(moments).all():
-            return self.jackknife.spread(here.jacobian, moments - here.values)
+            return self.jackknife.spread(here.jacobian, moments - here.values, full=self._wants_full)
         bias = self.jackknife.spread(None, full=False).bias
         there = self.model.derived(self.working_theta - bias)[which]()
         # Where a function bends so much on the way (K⁻¹ close to a singular K), the first order is all there is.
         bend = np.abs(there.values - here.values + here.jacobian @ bias)
         if not (bend <= self._parameters(which, *here).standard_errors).all():
             return None
-        return self.jackknife.spread(there.jacobian)._replace(bias=here.values - there.values)
+        return self.jackknife.spread(there.jacobian, full=self._wants_full)._replace(bias=here.values - there.values)
 
     def wald_test(self, R: Array | None = None, value: Array | float = 0.0) -> WaldTest:
         """Test R θ = value; by default that all free parameters are zero.
@@ -226,18 +228,18 @@ class FitResult:
             One hypothesis per row.
         value : float or array_like of shape (k,)
         """
+        covariance = self.covariance
         asked = np.eye(len(self.theta))[self.free] if R is None else R
         rows, right = hypothesis(asked, value, len(self.theta))
         T = self.model.natural_map()
         contrasts = rows if T is None else rows @ T
         gap = rows @ self.natural.corrected - right
-        return wald_test(gap, rows @ self.covariance @ rows.T, contrasts, self.jackknife)
+        return wald_test(gap, rows @ covariance @ rows.T, contrasts, self.jackknife)
 
     @property
     def total_variance(self) -> float:
         """Tr(Σ̂), the paper's estimated total variance: the trace of N times the sandwich covariance of θ."""
-        variances = self.uncertainty.variances("natural", self.model.natural_map())
-        return float("nan") if variances is None else float(self.n_observations * variances.sum())
+        return float(self.n_observations * self.uncertainty.variances("natural", self.model.natural_map()).sum())
 
     @cached_property
     def condition_number(self) -> float:

@@ -40,7 +40,5 @@ def variances(objective: Objective, solution: Solution, maps: Mapping[str, Jacob
         mapped = (influences if J is None else J @ influences for J in maps.values())
         return Together(np.einsum("qn,qn->q", a, a) for a in mapped)
 
-    # A factor is read once for every block: blocks are not made smaller than it pays.
-    r = objective.problem.model.n_parameters
-    found = objective.problem.reduce(squares, least_rows=min(r, 2000))
+    found = objective.problem.reduce(squares, least_rows=inverse.worth_at_once)
     return {name: total / moments.weight**2 for name, total in zip(maps, found, strict=True)}

@@ -24,7 +24,8 @@ class Estimates(NamedTuple):
 
     title: str
     estimates: Parameters
-    intervals: Array
+    intervals: Array | None
+    """None where there is nothing but the values."""
 
 
 BIASED = 0.25
@@ -55,17 +56,15 @@ class Summary:
         return ("estimate", "std. error", letter, f"P>|{letter}|", f"[{low:.4g}%", f"{high:.4g}%]")
 
     def _cells(self, block: Estimates) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = []
         p = block.estimates
-        errors, z, p_values = p.standard_errors, p.z_values, p.p_values
+        known = () if block.intervals is None else (p.standard_errors, p.z_values, p.p_values, *block.intervals.T)
+        forms = (".3g", ".2f", ".3f", ".5g", ".5g")
+        rows: list[tuple[str, ...]] = []
         for i, name in enumerate(p.names[: self.rows]):
-            value, se = p.values[i], errors[i]
-            if se == 0:
-                rows.append((name, f"{value:.5g}", "fixed", "", "", "", ""))
-                continue
-            low, high = block.intervals[i]
-            numbers = (f"{value:.5g}", f"{se:.3g}", f"{z[i]:.2f}", f"{p_values[i]:.3f}")
-            rows.append((name, *numbers, f"{low:.5g}", f"{high:.5g}"))
+            rest: tuple[str, ...] = ("fixed" if p.variances[i] == 0 else "", *4 * ("",))
+            if known and p.variances[i] > 0:
+                rest = tuple(f"{column[i]:{form}}" for column, form in zip(known, forms, strict=True))
+            rows.append((name, f"{p.values[i]:.5g}", *rest))
         return rows
 
     def _rest(self, block: Estimates) -> list[str]:
@@ -111,20 +110,18 @@ class Summary:
     __repr__ = __str__
 
     def to_frame(self) -> pandas.DataFrame:
-        """One row per parameter, indexed by its name."""
+        """One row per parameter, indexed by its name; with the estimates alone where no standard errors were computed."""
         try:
             import pandas
         except ImportError as error:
             raise MissingDependencyError("to_frame() needs pandas: run `pip install pandas`.") from error
         columns = self._columns()
-        frames = [
-            pandas.DataFrame(
-                np.column_stack([p.values, p.standard_errors, p.z_values, p.p_values, intervals]),
-                index=pandas.Index(list(p.names), name="parameter"),
-                columns=list(columns),
-            )
-            for _, p, intervals in self.blocks
-        ]
+        frames = []
+        for _, p, intervals in self.blocks:
+            known = () if intervals is None else (p.standard_errors, p.z_values, p.p_values, intervals)
+            numbers = np.column_stack([p.values, *known])
+            index = pandas.Index(list(p.names), name="parameter")
+            frames.append(pandas.DataFrame(numbers, index=index, columns=list(columns[: numbers.shape[1]])))
         return pandas.concat(frames)
 
     def _repr_html_(self) -> str:

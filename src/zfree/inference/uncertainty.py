@@ -13,7 +13,7 @@ from zfree.errors import SpecificationError
 from zfree.inference.parameters import check_variances, mapped
 from zfree.inference.sandwich import sandwich, variances
 from zfree.models import Model
-from zfree.models.linear_maps import Jacobian
+from zfree.models.linear_maps import Jacobian, moved_by
 from zfree.solvers import Objective, Solution
 
 KINDS = ("auto", "full", "diagonal", None)
@@ -26,6 +26,10 @@ class Uncertainty(ABC):
 
     kind: str | None
 
+    def refusal(self, which: str) -> str:
+        """Why nothing is known of the error of a parametrisation, and what to do; empty where something is."""
+        return ""
+
     @property
     def matrix(self) -> Array | None:
         """The covariance of the working parameters, if all of it is known."""
@@ -36,8 +40,8 @@ class Uncertainty(ABC):
         """J C Jᵀ; None where that is not known."""
 
     @abstractmethod
-    def variances(self, which: str, jacobian: Jacobian | None) -> Array | None:
-        """Its diagonal, for a parametrisation by name; None where nothing was computed, refused where only others were."""
+    def variances(self, which: str, jacobian: Jacobian | None) -> Array:
+        """Its diagonal, for a parametrisation by name; refused where nothing is known of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +73,17 @@ class VariancesOnly(Uncertainty):
     known: Mapping[str, Array]
     kind = "diagonal"
 
+    def refusal(self, which: str) -> str:
+        if which in self.known:
+            return ""
+        return f'this fit has standard errors of {", ".join(self.known)} only, not of {which}: pass covariance="full" to the estimator.'
+
     def covariance(self, jacobian: Jacobian | None) -> None:
         return None
 
     def variances(self, which: str, jacobian: Jacobian | None) -> Array:
         if which not in self.known:
-            raise SpecificationError(
-                f'this fit has standard errors of {", ".join(self.known)} only, not of {which}: pass covariance="full" to the estimator.'
-            )
+            raise SpecificationError(self.refusal(which))
         return self.known[which]
 
 
@@ -86,11 +93,14 @@ class Absent(Uncertainty):
 
     kind = None
 
+    def refusal(self, which: str) -> str:
+        return 'no standard errors were computed for this fit (covariance=None): pass covariance="diagonal" or "full" to the estimator.'
+
     def covariance(self, jacobian: Jacobian | None) -> None:
         return None
 
-    def variances(self, which: str, jacobian: Jacobian | None) -> None:
-        return None
+    def variances(self, which: str, jacobian: Jacobian | None) -> Array:
+        raise SpecificationError(self.refusal(which))
 
 
 def check_covariance(asked: object) -> None:
@@ -115,6 +125,22 @@ def uncertainty(objective: Objective, solution: Solution, kind: str | None) -> U
     model = objective.problem.model
     found = variances(objective, solution, shown_maps(model, solution.theta))
     return VariancesOnly(found)
+
+
+def unknown(objective: Objective, solution: Solution, kind: str | None) -> Uncertainty:
+    """As much as is wanted of a covariance that does not exist: NaN, and zero for what is known."""
+    free, model = solution.restriction.free, objective.problem.model
+    if kind is None:
+        return Absent()
+    if kind == "full":
+        return Full(np.where(np.multiply.outer(free, free), np.nan, 0.0), free)
+    maps = shown_maps(model, solution.theta)
+    return VariancesOnly({which: np.where(moves(J, free), np.nan, 0.0) for which, J in maps.items()})
+
+
+def moves(jacobian: Jacobian | None, free: Mask) -> Mask:
+    """Which functions with this Jacobian change with the free parameters; these themselves without one."""
+    return free if jacobian is None else moved_by(jacobian, free)
 
 
 def shown_maps(model: Model, theta: Array) -> dict[str, Jacobian | None]:

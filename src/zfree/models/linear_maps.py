@@ -78,6 +78,27 @@ class Transposed(LinearMap):
 
 
 @dataclass(frozen=True, eq=False)
+class Nothing(LinearMap):
+    """q functions that no parameter moves."""
+
+    q: int
+    r: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.q, self.r
+
+    def __matmul__(self, V: Array) -> Array:
+        return np.zeros((self.q, *V.shape[1:]))
+
+    def transposed_times(self, V: Array) -> Array:
+        return np.zeros((self.r, *V.shape[1:]))
+
+    def moved_by(self, free: Mask) -> Mask:
+        return np.zeros(self.q, dtype=bool)
+
+
+@dataclass(frozen=True, eq=False)
 class Leading(LinearMap):
     """The first q of r parameters."""
 
@@ -98,6 +119,26 @@ class Leading(LinearMap):
 
     def moved_by(self, free: Mask) -> Mask:
         return free[: self.q]
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling(LinearMap):
+    """Each of r parameters times a factor."""
+
+    factors: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.factors), len(self.factors)
+
+    def __matmul__(self, V: Array) -> Array:
+        return (self.factors * V.T).T
+
+    def transposed_times(self, V: Array) -> Array:
+        return self @ V
+
+    def moved_by(self, free: Mask) -> Mask:
+        return np.asarray(free & (self.factors != 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zfree.arrays import Array
+from zfree.arrays import Array, is_diagonal
 
 EXACT_UP_TO = 12
 """Largest dimension in which strict copositivity is decided by looking at every principal submatrix."""
@@ -84,13 +84,18 @@ def is_normalisable(K: Array, recession: Array | None) -> bool | None:
     recession : ndarray of shape (m, d) or None
         The unbounded directions are the solutions of ``recession @ v ≤ 0``; None for a bounded domain.
     """
-    if recession is None or np.linalg.eigvalsh(K)[0] > 0:
+    if recession is None or _is_positive(K):
         return True
     if not recession.size:
         return False
     if np.all((recession != 0).sum(axis=1) == 1):
         return _on_axis_cone(K, recession)
     return False if _finds_descent(K, recession) else None
+
+
+def _is_positive(K: Array) -> bool:
+    values = np.diagonal(K) if is_diagonal(K) else np.linalg.eigvalsh(K)
+    return bool(values.min() > 0)
 
 
 def _on_axis_cone(K: Array, recession: Array) -> bool | None:
@@ -113,7 +118,7 @@ def _on_axis_cone(K: Array, recession: Array) -> bool | None:
 def _is_strictly_copositive(K: Array) -> bool | None:
     """vᵀKv > 0 for all v ≥ 0, v ≠ 0 (Kaplan 2000: no principal submatrix has λ ≤ 0 with a positive eigenvector)."""
     d = len(K)
-    if d == 0 or (np.all(K >= 0) and np.all(np.diagonal(K) > 0)) or np.linalg.eigvalsh(K)[0] > 0:
+    if d == 0 or (np.all(K >= 0) and np.all(np.diagonal(K) > 0)) or _is_positive(K):
         return True
     if np.any(np.diagonal(K) <= 0):
         return False

@@ -28,6 +28,7 @@ from zfree.models.moment_parameters import (
     precision_parameters,
 )
 from zfree.models.normalisable import Normalisable, power_interaction, quadratic
+from zfree.models.pair_entries import Pairs
 from zfree.models.pair_rows import PairRows
 from zfree.quadratic import Quadratic
 
@@ -87,6 +88,11 @@ class PairwiseModel(Model):
         return entries + (tuple(f"eta[{name}]" for name in c) if self.linear else ())
 
     @property
+    def pairs(self) -> Pairs:
+        """The entries of K that are parameters."""
+        return self._fold.pairs
+
+    @property
     def once(self) -> Array:
         """One half for a diagonal entry of K, one for the others, which stand for two."""
         return self._fold.pairs.once
@@ -96,6 +102,12 @@ class PairwiseModel(Model):
         K = np.zeros((self.dimension, self.dimension))
         K[self.rows, self.cols] = K[self.cols, self.rows] = theta[: self.n_pairs]
         return K
+
+    def diagonal(self, theta: Array) -> Array:
+        """The diagonal of K from θ."""
+        own, out = self._fold.pairs.diagonal, np.zeros(self.dimension)
+        out[self.rows[own]] = theta[own]
+        return out
 
     def vector(self, theta: Array) -> Array:
         """η from θ (relative to the center)."""
@@ -123,7 +135,11 @@ class PairwiseModel(Model):
         """η = η_c + K c undoes the centring."""
         if not self.linear or not self.center.any():
             return None
-        return Shear(self._fold.pairs.rows_of_K, self.n_pairs, self.center)
+        return self.shear(self.center)
+
+    def shear(self, center: Array) -> Shear:
+        """(K, η) → (K, η + K center)."""
+        return Shear(self._fold.pairs.rows_of_K, self.n_pairs, center)
 
     def derived(self, theta: Array) -> dict[str, Callable[[], Derived]]:
         """Mean K⁻¹η, precision K and covariance K⁻¹ (of u, before truncation)."""
@@ -193,8 +209,8 @@ class PairwiseModel(Model):
 
     def statistic_gradient(self, X: Array, theta: Array) -> Array:
         u, v = self._seen.pair(X)
-        slope, K = self._seen.slope(X, v), self.matrix(theta)
-        out = u * -K.diagonal() if self.is_separable else u @ -K
+        slope = self._seen.slope(X, v)
+        out = u * -self.diagonal(theta) if self.is_separable else u @ -self.matrix(theta)
         if v is not None:
             out *= v
         if self.linear:

@@ -40,12 +40,12 @@ def plot_intervals(
     matplotlib axes
     """
     result = as_result(fit)
-    ax = new_axes(ax)
     chosen = result.model.reported if which is None else (which,) if isinstance(which, str) else which
     blocks = [result.parameters(name) for name in chosen]
     values = np.concatenate([p.values for p in blocks])
     low, high = np.concatenate([p.conf_int(level) for p in blocks]).T
     y = np.arange(len(values))[::-1]
+    ax = new_axes(ax)  # once it is known that there is something to draw
     ax.hlines(y, low, high, color=FIT, linewidth=2)
     ax.plot(values, y, "o", color=FIT, label=f"estimate, {100 * level:.3g}% interval")
     if truth is not None:

@@ -14,10 +14,17 @@ from zfree.solvers.restriction import Restriction
 
 EXPLICIT = 1000
 """Parameters up to which Γ⁻¹ is formed when it is asked for products; beyond, it is left as a factor, which halves the work."""
+MANY_ROWS = 2000
+"""Columns of a product with Γ⁻¹ from which on reading it is not what costs."""
 
 
 class Inverse(ABC):
     """Γ⁻¹ (of the penalised Γ) over the free parameters."""
+
+    @property
+    @abstractmethod
+    def worth_at_once(self) -> int:
+        """Columns that are worth multiplying at once, as it is read for every product."""
 
     @abstractmethod
     def times(self, V: Array) -> Array:
@@ -38,6 +45,10 @@ class Factored(Inverse):
 
     factor: Array
     scale: Array
+
+    @property
+    def worth_at_once(self) -> int:
+        return min(len(self.scale), MANY_ROWS)
 
     @cached_property
     def _matrix(self) -> Array:
@@ -64,6 +75,10 @@ class Explicit(Inverse):
 
     matrix: Array
 
+    @property
+    def worth_at_once(self) -> int:
+        return min(len(self.matrix), MANY_ROWS)
+
     def dense(self) -> Array:
         return self.matrix
 
@@ -86,6 +101,10 @@ class Apart(Inverse):
     index: Index
     blocks: Array
     size: int
+
+    @property
+    def worth_at_once(self) -> int:
+        return 1
 
     def times(self, V: Array) -> Array:
         columns = V.reshape(len(V), -1)
@@ -111,6 +130,10 @@ class Embedded(Inverse):
 
     free: Inverse
     restriction: Restriction
+
+    @property
+    def worth_at_once(self) -> int:
+        return self.free.worth_at_once
 
     def times(self, V: Array) -> Array:
         out = np.zeros_like(V)
