@@ -1,5 +1,6 @@
 """From a solution to a result: covariance, tests, intervals; what the boundary and the tails allow."""
 
+from zfree.deprecation import Renamed, renamed_names
 from zfree.inference.estimate import Found, Wanted, as_result, estimate
 from zfree.inference.facets import BoundaryVerdict, boundary_orders, judge, required_decay
 from zfree.inference.jackknife import Jackknife
@@ -40,3 +41,15 @@ __all__ = [
     "tail_orders",
     "validity",
 ]
+
+__getattr__ = renamed_names(
+    "zfree.inference",
+    {
+        "Candidate": Renamed("zfree.selection.Candidate", gone_in="0.3"),
+        "Combination": Renamed("zfree.selection.Combination", gone_in="0.3"),
+        "JTest": Renamed("zfree.selection.JTest", gone_in="0.3"),
+        "Ranking": Renamed("zfree.selection.Ranking", gone_in="0.3"),
+        "Selection": Renamed("zfree.selection.Selection", gone_in="0.3"),
+        "Trial": Renamed("zfree.selection.Candidate", gone_in="0.3"),
+    },
+)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zfree.arrays import Array
+from zfree.deprecation import renamed_attributes
 from zfree.errors import MissingDependencyError
 from zfree.generators import Generator
 from zfree.inference import FitResult
@@ -37,6 +38,7 @@ class Fitted:
     covariance: Array
 
 
+@renamed_attributes("0.3", problem="refused")
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """A generator, how good it is on these data, or the reason why it was refused.
