@@ -65,7 +65,7 @@ def test_more_parameters_than_get_a_covariance_are_ranked_all_the_same(monkeypat
     few = zf.rank(zf.Dirichlet(), P, CANDIDATES)
     monkeypatch.setattr("zfree.inference.uncertainty.CHEAP", 2)
     many = zf.rank(zf.Dirichlet(), P, CANDIDATES)
-    assert many.best.result.uncertainty.kind == "diagonal"
+    assert many.best.result.uncertainty.kind == "full"
     assert [(c.generator, c.refused) for c in many] == [(c.generator, c.refused) for c in few]
     assert np.allclose([c.criterion for c in many], [c.criterion for c in few])
     assert np.allclose([c.excess_se for c in many], [c.excess_se for c in few])

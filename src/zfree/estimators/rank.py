@@ -25,7 +25,6 @@ from zfree.estimators.extremes import within_range
 from zfree.estimators.size import enough_memory
 from zfree.estimators.validation import check_target
 from zfree.generators import Generator, named
-from zfree.inference.sandwich import sandwich
 from zfree.selection import (
     Candidate,
     Choice,
@@ -179,13 +178,11 @@ def _compared(found: list[tuple[Candidate, Objective | None]], objective: Object
 def _measured(candidate: Candidate, objective: Objective, weight: Array) -> tuple[Candidate, Array]:
     """With its criterion, and what that is without each of some groups of rows (NaN where the rest determines too little)."""
     assert candidate.result is not None
-    covariance = candidate.result.uncertainty.matrix
-    if covariance is not None and np.isnan(covariance).any():
+    covariance = candidate.result.working_covariance
+    if np.isnan(covariance).any():
         reason = "no standard errors: the positive-definite constraint binds"
         return replace(candidate, refused=reason), np.full(1, np.nan)
     solution = solve(objective, quiet=True)
-    if covariance is None:  # the fit has standard errors only
-        covariance = sandwich(objective, solution)
     criterion = candidate.result.n_observations * float(np.sum(weight * covariance))
     try:
         leave_out = leave_out_criteria(objective, solution, weight)
