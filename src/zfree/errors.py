@@ -56,9 +56,9 @@ class AtRowError(ZfreeError):
         super().__init__(tell(row))
         self._tell, self._row = tell, row
 
-    def renumbered(self, number: Callable[[int], int]) -> AtRowError:
-        """The same error with the number that the row has in the user's table."""
-        return type(self)(self._tell, number(self._row))
+    def renumbered(self, number: Callable[[int], int]) -> ZfreeError:
+        """The error with the number that the row has in the user's table; there is nothing left to renumber in it."""
+        return _plain_error(type(self).__mro__[2], self._tell(number(self._row)))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _plain_error, (type(self).__mro__[2], str(self))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
@@ -17,6 +18,7 @@ import numpy as np
 
 from zfree.arrays import Array, Index, chunk_rows
 from zfree.data.statistics import Statistics
+from zfree.errors import AtRowError
 
 
 class Addable(Protocol):
@@ -73,6 +75,14 @@ class Block:
     def number(self, row: int) -> int:
         """Where row number `row` of this block stands in the user's table."""
         return self.start + row if self.numbers is None else int(self.numbers[row])
+
+    @contextmanager
+    def naming_rows(self) -> Iterator[None]:
+        """Errors inside name rows as the user's table numbers them."""
+        try:
+            yield
+        except AtRowError as error:
+            raise error.renumbered(self.number) from error.__cause__
 
     def only(self, row: int) -> Block:
         """One of the rows."""
@@ -148,8 +158,13 @@ class Source(ABC):
         least_rows : int
             Rows that a block has at least, where its sum is so large that adding it up is what costs.
         """
+
+        def of_one(block: Block) -> Summand:
+            with block.naming_rows():
+                return kernel(block)
+
         parts = iter(self.blocks(max(chunk_rows(doubles_per_row), least_rows)))
-        total = kernel(next(parts))
+        total = of_one(next(parts))
         for block in parts:
-            total = total + kernel(block)
+            total = total + of_one(block)
         return total

@@ -9,7 +9,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.conversion import is_number, shown
 from zfree.domains import BarrierHessian, Domain, Units
-from zfree.errors import NotConvexError, SpecificationError
+from zfree.errors import NotConvexAtRowError, SpecificationError
 from zfree.fields import Dense
 from zfree.generators.base import Decay, GeneratorValue, Vanishing
 from zfree.generators.scale import Scale, ScaledGenerator, ratio_of_sizes
@@ -181,9 +181,13 @@ def _convex_hessian(phi: ConvexFunction, domain: Domain, X: Array) -> BarrierHes
     except np.linalg.LinAlgError:
         smallest = np.linalg.eigvalsh(inner)[:, 0]
         row = int(np.argmin(np.where(np.isnan(smallest), -np.inf, smallest)))
-        raise NotConvexError(
-            f"the potential is not strictly convex at row {row}: the smallest eigenvalue of its Hessian there is "
-            f"{smallest[row]:.3g}. Use a φ that is strictly convex on the whole domain."
+        value = smallest[row]
+        raise NotConvexAtRowError(
+            lambda number: (
+                f"the potential is not strictly convex at row {number}: the smallest eigenvalue of its Hessian there is "
+                f"{value:.3g}. Use a φ that is strictly convex on the whole domain."
+            ),
+            row,
         ) from None
     inverse = C @ (np.swapaxes(factor, 1, 2) @ factor) @ C.T
     logdet = -2.0 * np.log(np.einsum("njj->nj", factor)).sum(axis=1)

@@ -11,7 +11,7 @@ import numpy as np
 from zfree.arrays import Array, weighted_gram
 from zfree.conversion import check_callable, values_of
 from zfree.curvatures import Energy
-from zfree.errors import SpecificationError
+from zfree.errors import SpecificationAtRowError, SpecificationError
 from zfree.fields import Field
 from zfree.models.base import BoundaryOrder, Model
 from zfree.quadratic import Dense, Quadratic
@@ -221,5 +221,7 @@ def _shaped(values: Any, shape: tuple[int, ...], what: str) -> Array:
         raise SpecificationError(f"{what} must have shape {shape}, got {out.shape}.")
     if not np.isfinite(out).all():
         row = int(np.argwhere(~np.isfinite(out))[0][0])
-        raise SpecificationError(f"{what} is not finite at row {row}. Check the statistic there, or the domain.")
+        raise SpecificationAtRowError(
+            lambda number: f"{what} is not finite at row {number}. Check the statistic there, or the domain.", row
+        )
     return out

@@ -29,7 +29,8 @@ class _Attempt:
 
 
 def _moments(objective: Objective, block: Block) -> Moments:
-    return objective.problem.evaluated(block).moments()
+    with block.naming_rows():
+        return objective.problem.evaluated(block).moments()
 
 
 def sum_together(objectives: Sequence[Objective]) -> list[ZfreeError | None]:
