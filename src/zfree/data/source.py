@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, Self, TypeVar
@@ -75,6 +76,14 @@ class Block:
     def number(self, row: int) -> int:
         """Where row number `row` of this block stands in the user's table."""
         return self.start + row if self.numbers is None else int(self.numbers[row])
+
+    @contextmanager
+    def naming_rows(self) -> Iterator[None]:
+        """Errors inside name rows as the user's table numbers them."""
+        try:
+            yield
+        except AtRowError as error:
+            raise error.renumbered(self.number) from error.__cause__
 
     def only(self, row: int) -> Block:
         """One of the rows."""
@@ -143,16 +152,13 @@ class Source(ABC):
         least_rows : int
             Rows that a block has at least, where its sum is so large that adding it up is what costs.
         """
+
+        def of_one(block: Block) -> Summand:
+            with block.naming_rows():
+                return kernel(block)
+
         parts = iter(self.blocks(max(chunk_rows(doubles_per_row), least_rows)))
-        total = _of(next(parts), kernel)
+        total = of_one(next(parts))
         for block in parts:
-            total = total + _of(block, kernel)
+            total = total + of_one(block)
         return total
-
-
-def _of(block: Block, kernel: Callable[[Block], Summand]) -> Summand:
-    """The kernel of a block. What fails at a row of it names the row by its number in the user's table."""
-    try:
-        return kernel(block)
-    except AtRowError as error:
-        raise error.renumbered(block.number) from None

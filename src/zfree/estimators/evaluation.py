@@ -35,7 +35,7 @@ class HasDensity(ReadsRows):
         :meth:`fit`, so that cross-validation works where fitting does.
         """
         rows = self._read_new(X, self.boundary)
-        return -self.result_.score(rows, generator=default_generator(self.result_.domain, "score"))
+        return -self.result_.score(rows.source, generator=default_generator(self.result_.domain, "score"))
 
     def log_density(self, X: Any) -> Array:
         """log p of each row up to the unknown constant log Z; −∞ where that is beyond floating point."""

@@ -89,13 +89,13 @@ class ReadsRows(Options, BaseEstimator, ABC):
         chart = self._domain(d).for_columns(d).chart
         return draws if chart is None or draws.shape[1] == d else chart.push(draws)
 
-    def _read_new(self, X: Any, boundary: str) -> Array:
+    def _read_new(self, X: Any, boundary: str) -> Data:
         check_is_fitted(self, "result_")
-        return self._rows_inside(self._table(X), None, boundary)[0].source.X
+        return self._rows_inside(self._table(X), None, boundary)[0]
 
     def _read_every(self, X: Any) -> Array:
         # One value per row is returned, so no row may be dropped.
-        return self._read_new(X, "raise" if self.boundary == "drop" else self.boundary)
+        return self._read_new(X, "raise" if self.boundary == "drop" else self.boundary).source.X
 
     def _reread(self, X: Any, sample_weight: Any) -> Data:
         check_is_fitted(self, "result_")

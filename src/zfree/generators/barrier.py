@@ -186,11 +186,12 @@ def _convex_hessian(phi: ConvexFunction, domain: Domain, X: Array) -> BarrierHes
     except np.linalg.LinAlgError:
         smallest = np.linalg.eigvalsh(inner)[:, 0]
         row = int(np.argmin(np.where(np.isnan(smallest), -np.inf, smallest)))
+        value = smallest[row]
         raise NotConvexAtRowError(
-            (
-                "the potential is not strictly convex at row {}: the smallest eigenvalue of its Hessian there is "
-                f"{smallest[row]:.3g}. Use a φ that is strictly convex on the whole domain."
-            ).format,
+            lambda number: (
+                f"the potential is not strictly convex at row {number}: the smallest eigenvalue of its Hessian there is "
+                f"{value:.3g}. Use a φ that is strictly convex on the whole domain."
+            ),
             row,
         ) from None
     inverse = C @ (np.swapaxes(factor, 1, 2) @ factor) @ C.T

@@ -62,8 +62,11 @@ def _as_field(values: Array, X: Array) -> Field:
     n, d = X.shape
     if values.shape == (n, d, d):
         smallest = np.linalg.eigvalsh(values)[:, 0]
-        if not np.allclose(values, np.swapaxes(values, 1, 2), rtol=1e-9, atol=1e-12):
-            raise SpecificationError("D must be symmetric at every point.")
+        same = np.isclose(values, np.swapaxes(values, 1, 2), rtol=1e-9, atol=1e-12).all(axis=(1, 2))
+        if not same.all():
+            raise SpecificationAtRowError(
+                lambda number: f"D must be symmetric at every point; at row {number} it is not.", int(np.argmin(same))
+            )
         field: Field = Dense(values)
     elif values.shape == (n, d):
         smallest, field = values.min(axis=1), Diagonal(values)
@@ -76,12 +79,19 @@ def _as_field(values: Array, X: Array) -> Field:
         )
     if not np.all(smallest > 0):
         row = int(np.flatnonzero(~(smallest > 0))[0])
-        tell = f"D must be positive definite; its smallest eigenvalue at row {{}} is {smallest[row]:.3g}.".format
-        raise SpecificationAtRowError(tell, row)
+        value = smallest[row]
+        raise SpecificationAtRowError(
+            lambda number: f"D must be positive definite; its smallest eigenvalue at row {number} is {value:.3g}.", row
+        )
     return field
 
 
 def _checked(divergence: Array, X: Array) -> Array:
-    if divergence.shape != X.shape or not np.isfinite(divergence).all():
+    if divergence.shape != X.shape:
         raise SpecificationError(f"the divergence must be finite numbers of shape {X.shape}, got {divergence.shape}.")
+    finite = np.isfinite(divergence).all(axis=1)
+    if not finite.all():
+        raise SpecificationAtRowError(
+            lambda number: f"the divergence must be finite numbers; at row {number} it is not.", int(np.argmin(finite))
+        )
     return divergence

@@ -8,13 +8,20 @@ from functools import cached_property
 
 import numpy as np
 
-from zfree.arrays import Array
+from zfree.arrays import Array, Mask
 from zfree.domains import Domain, Units
-from zfree.errors import SpecificationAtRowError, SpecificationError
+from zfree.errors import SpecificationAtRowError
 from zfree.fields import Diagonal, Scalar
 from zfree.generators.base import Decay, GeneratorValue, Vanishing
 from zfree.generators.coordinate_functions import CoordinateFunction, FunctionLike, coordinate_function
 from zfree.generators.scale import Scale, ScaledGenerator, ratio_of_sizes
+
+
+def _check_at_rows(good: Mask, tell: Callable[[int, int, str], str]) -> None:
+    """Refuse values that are not good; `tell` gets where the first one stands, and that in words."""
+    if not good.all():
+        row, column = map(int, np.argwhere(~good)[0])
+        raise SpecificationAtRowError(lambda number: tell(row, column, f"row {number}, column {column}"), row)
 
 
 @dataclass(frozen=True)
@@ -95,25 +102,21 @@ class CoordinateWeight(ScaledGenerator):
         weight, spread = self._weight, self._spread(X.shape[1])
         scaled = X if spread is None else X / spread
         value = np.asarray(weight.value(scaled), dtype=float)
-        if not value.min(initial=np.inf) > 0:
-            row, column = np.argwhere(~(value > 0))[0]
-            raise SpecificationError(
+        _check_at_rows(
+            value > 0,
+            lambda row, column, place: (
                 f"the weight {weight.name} must be positive inside the domain, but h({X[row, column]:.6g}) = "
-                f"{value[row, column]:.6g} (column {column}). Use a weight that fits {domain!r}, or a Barrier."
-            )
+                f"{value[row, column]:.6g} ({place}). Use a weight that fits {domain!r}, or a Barrier."
+            ),
+        )
         slope = np.asarray(weight.derivative(scaled), dtype=float)
-        if not (
-            value.max(initial=0.0) < np.inf and -np.inf < slope.min(initial=0.0) <= slope.max(initial=0.0) < np.inf
-        ):
-            row, column = np.argwhere(~(np.isfinite(value) & np.isfinite(slope)))[0]
-            at = X[row, column]
-            raise SpecificationAtRowError(
-                lambda row: (
-                    f"the weight {weight.name} leaves the range of floating point at x = {at:.6g} (row {row}, column {column}). "
-                    "Cap it (cap=), or use one that grows more slowly."
-                ),
-                int(row),
-            )
+        _check_at_rows(
+            np.isfinite(value) & np.isfinite(slope),
+            lambda row, column, place: (
+                f"the weight {weight.name} leaves the range of floating point at x = {X[row, column]:.6g} ({place}). "
+                "Cap it (cap=), or use one that grows more slowly."
+            ),
+        )
         if spread is not None:
             value, slope = value * spread**2, slope * spread
         return GeneratorValue(np.zeros(len(X)), Diagonal(value), slope)
@@ -188,16 +191,13 @@ class SectionDistance(ScaledGenerator):
         finite = np.where(endless, 1.0, distance)
         weight = self._weight
         value = np.where(endless, 1.0, weight.value(finite))
-        if not np.all(value > 0):
-            row, column = np.argwhere(~(value > 0))[0]
-            at, found = finite[row, column], value[row, column]
-            raise SpecificationAtRowError(
-                lambda row: (
-                    f"the weight {weight.name} must be positive inside the domain, but h({at:.6g}) = {found:.6g} "
-                    f"(row {row}, column {column})."
-                ),
-                int(row),
-            )
+        _check_at_rows(
+            value > 0,
+            lambda row, column, place: (
+                f"the weight {weight.name} must be positive inside the domain, but h({finite[row, column]:.6g}) = "
+                f"{value[row, column]:.6g} ({place})."
+            ),
+        )
         slope = np.where(below < above, 1.0, -1.0) * weight.derivative(finite)
         return GeneratorValue(np.zeros(len(X)), Diagonal(unit**2 * value), unit * np.where(endless, 0.0, slope))
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from zfree.arrays import Array, Mask
 from zfree.conversion import shown
+from zfree.data import Source
 from zfree.domains import Domain, Units
 from zfree.domains.inequalities import check_columns
 from zfree.errors import SpecificationError
@@ -108,8 +109,7 @@ class FitResult:
         self, which: str, names: tuple[str, ...], values: Array, jacobian: Jacobian | None, spread: Spread | None = None
     ) -> Parameters:
         """Functions of the working parameters by the delta method (these themselves without a Jacobian)."""
-        refused = self.uncertainty.refusal(which)
-        if refused:
+        if refused := self.uncertainty.refusal(which):
             return Parameters(names, values, np.where(moves(jacobian, self.free), np.nan, 0.0), refused=refused)
         sandwich = self.uncertainty.covariance(jacobian)
         variances = self.uncertainty.variances(which, jacobian) if sandwich is None else sandwich.diagonal()
@@ -254,7 +254,7 @@ class FitResult:
         """
         return scaled_condition_number(self.moments, self.free)
 
-    def scores(self, X: Array, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> Array:
+    def scores(self, X: Array | Source, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> Array:
         """The scoring rule S(x; θ̂) of each row (paper, eq. 12), divided by e^log_scale; with the fit's generator by default.
 
         Equations with test functions (:class:`~zfree.SteinMoments`) have no scoring rule; for these it is the log barrier's.
@@ -263,7 +263,7 @@ class FitResult:
         judge = own if generator is None else generator
         return row_scores(self.model, judge, self.domain, self.units, self.working_theta, X, log_scale)
 
-    def score(self, X: Array, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> float:
+    def score(self, X: Array | Source, *, log_scale: float = 0.0, generator: Generator | str | None = None) -> float:
         r"""Mean of :math:`\tfrac12 s^\top D s + \nabla\cdot(D s)` over `X`: smaller is better.
 
         A proper scoring rule (Proposition 4.1), so it compares estimates on held-out rows. Scores under different

@@ -219,6 +219,7 @@ def _shaped(values: Any, shape: tuple[int, ...], what: str) -> Array:
         raise SpecificationError(f"{what} must have shape {shape}, got {out.shape}.")
     if not np.isfinite(out).all():
         row = int(np.argwhere(~np.isfinite(out))[0][0])
-        tell = f"{what} is not finite at row {{}}. Check the statistic there, or the domain.".format
-        raise SpecificationAtRowError(tell, row)
+        raise SpecificationAtRowError(
+            lambda number: f"{what} is not finite at row {number}. Check the statistic there, or the domain.", row
+        )
     return out

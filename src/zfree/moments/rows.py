@@ -11,7 +11,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.data import Block
 from zfree.domains import Domain
-from zfree.errors import AtRowError, SpecificationError
+from zfree.errors import SpecificationError
 from zfree.generators import Generator, GeneratorValue
 from zfree.models import Model
 from zfree.moments.sums import Moments
@@ -35,11 +35,8 @@ class Rows:
         self.block, self.X, self.weight = block, block.X, block.weights
         self.model = model if prepared else model.at(self.X)
         self.tests = self.model if tests is None else tests
-        try:
-            self.value: GeneratorValue = generator.evaluate(domain, self.X)
-            self.short = None if tests is None else tests.equations(self.X, self.value.field, None)
-        except AtRowError as error:
-            raise error.renumbered(block.number) from None
+        self.value: GeneratorValue = generator.evaluate(domain, self.X)
+        self.short = None if tests is None else tests.equations(self.X, self.value.field, None)
         self.log_scale = float(self.value.log_weight.max())
         if not isfinite(self.log_scale):
             row = int(np.flatnonzero(~np.isfinite(self.value.log_weight))[0])

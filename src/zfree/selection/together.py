@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from zfree.data import Block, Together
-from zfree.errors import AtRowError, ZfreeError
+from zfree.errors import ZfreeError
 from zfree.moments import Moments
 from zfree.solvers import Objective
 
@@ -29,10 +29,8 @@ class _Attempt:
 
 
 def _moments(objective: Objective, block: Block) -> Moments:
-    try:
+    with block.naming_rows():
         return objective.problem.evaluated(block).moments()
-    except AtRowError as error:
-        raise error.renumbered(block.number) from None
 
 
 def sum_together(objectives: Sequence[Objective]) -> list[ZfreeError | None]:
