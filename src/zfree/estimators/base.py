@@ -28,13 +28,15 @@ from zfree.selection import (
     Choice,
     GeneratorLike,
     as_generator,
-    check_target_name,
     choose,
     combined_estimate,
     with_criterion,
 )
 from zfree.solvers import Objective, Restriction
 from zfree.threads import blas_threads_for
+
+_NONE_YET = Identity()
+"""In the place of a generator that is still to be chosen."""
 
 
 class ScoreMatchingEstimator(AnswersDoubts, HasDensity):
@@ -101,19 +103,19 @@ class ScoreMatchingEstimator(AnswersDoubts, HasDensity):
     def _finish(self, asked: object, choice: Choice, data: Data, notes: tuple[str, ...]) -> FitResult:
         """From a generator to the result, with what a reader must know of it."""
         result = self._estimate(asked, choice, notes)
-        record = with_criterion(choice.record, result, choice.objective, self.target)
-        result = remark_on_units(replace(result, selection=record), choice.objective.problem)
+        if choice.record is not None:
+            result = replace(result, selection=with_criterion(choice.record, result, choice.objective, self.target))
+        result = remark_on_units(result, choice.objective.problem)
         return self._remark_on_estimate(remark_on_boundary(result, choice.objective), data)
 
     def _pose(self, data: Data) -> Objective:
         """The model on the data, without a generator yet, and what is known of its parameters."""
         model, restriction = self._specify(data)
-        check_target_name(self.target, model)
         fixed = check_fixed(self.fixed)
         if fixed:
             restriction = restriction.combine(Restriction.from_names(fixed, model.names), model.names)
         self._check_size(data, restriction)
-        problem = Problem(model, Identity(), data.domain, data.source)
+        problem = Problem(model, _NONE_YET, data.domain, data.source)
         check_model(problem, self.covariance, self.generator)
         return Objective(problem, restriction, ridge_of(self.ridge))
 
@@ -131,7 +133,9 @@ class ScoreMatchingEstimator(AnswersDoubts, HasDensity):
 
     def _estimate(self, asked: object, choice: Choice, notes: tuple[str, ...]) -> FitResult:
         """The estimate with the generator that was chosen, or with several combined."""
-        objective = choice.objective.penalised(self._penalty(choice.objective))
+        objective, penalty = choice.objective, self._penalty(choice.objective)
+        if penalty is not objective.penalty:
+            objective = objective.penalised(penalty)
         wanted = Wanted(self.standard_errors, self.covariance)
         if isinstance(asked, Combined):
             known_best = objective.problem.generator == self._known_best()

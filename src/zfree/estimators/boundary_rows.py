@@ -44,7 +44,7 @@ def keep_inside(
     """Refuse rows outside the domain; raise on, drop or move the rows on its boundary."""
     check_boundary(boundary, epsilon)
     found = domain.explain(X, names)
-    if not len(found):
+    if not found.rows.size:
         return InsideRows(domain.normalise(X), weight, "")
     if not found.on_boundary.all():
         raise DomainError(_explain_outside(domain, X, names, found))

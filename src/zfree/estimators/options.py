@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from zfree.errors import SpecificationError
 from zfree.estimators.validation import check_fixed, check_not_negative, check_target
 from zfree.generators import Combined
-from zfree.inference import check_covariance, check_kind
+from zfree.inference import check_wanted
 from zfree.selection import Target
 
 
@@ -32,8 +32,7 @@ class Options:
         """What can be said of the options before the data are looked at."""
         check_not_negative(self.ridge, "ridge")
         check_fixed(self.fixed)
-        check_kind(self.standard_errors)
-        check_covariance(self.covariance)
+        check_wanted(self.standard_errors, self.covariance)
         check_target(self.target)
         if isinstance(generator, Combined) and self.covariance not in ("auto", "full"):
             raise SpecificationError(

@@ -20,7 +20,6 @@ from zfree.estimators.validation import as_numbers
 from zfree.generators import Combined, as_powers
 from zfree.inference import FitResult
 from zfree.models import Model, PairwiseModel
-from zfree.models.normalisable import without_units
 from zfree.penalties import Penalty, PositiveDefinite
 from zfree.selection import GeneratorLike
 from zfree.solvers import Objective, Restriction
@@ -94,7 +93,7 @@ class _PairwiseEstimator(ScoreMatchingEstimator):
         model = result.model
         assert isinstance(model, PairwiseModel)
         # The signs of the eigenvalues do not depend on the units of the columns; the sizes do, and with them what rounding leaves.
-        K = without_units(model.matrix(result.theta))[0]
+        K = model.scaled_matrix(result.theta)
         values = np.sort(np.diagonal(K)) if model.is_separable else np.linalg.eigvalsh(K)
         if values[0] > 0:
             return super()._remark_on_estimate(result, data)

@@ -30,6 +30,8 @@ def check_pairs(domain: Domain, n_pairs: int, most: int, covariance: str | None)
     """Refuse a precision matrix with `n_pairs` free entries, at most so many in a row, that does not fit into memory."""
     d = domain.dimension
     r = n_pairs + d
+    if _is_small(r, d, most):
+        return
     folded = d**4 if _has_dense_barrier(domain) else d * most**2  # sums over rows before the symmetry of K is used
     apart = most <= 1 and domain.coordinate_facets() is not None
     _check_memory(r, _matrices(r, d, domain, covariance, apart) + 2 * folded, f"K over {d} columns", _INSTEAD)
@@ -39,6 +41,8 @@ def check_model(problem: Problem, covariance: str | None, asked: object) -> None
     """Refuse a model whose matrices over parameters do not fit into memory, with the generator that was asked for."""
     model, domain = problem.model, problem.domain
     r, apart = model.n_parameters, False
+    if _is_small(r, model.dimension, 1):
+        return
     if model.is_separable and domain.coordinate_facets() is not None:
         # With a diagonal D the columns are fitted apart; equations with test functions are not.
         assert problem.units is not None
@@ -46,6 +50,11 @@ def check_model(problem: Problem, covariance: str | None, asked: object) -> None
         apart = not own
     doubles = _matrices(r, model.dimension, domain, covariance, apart)
     _check_memory(r, doubles, f"a fit of {r} parameters", "Use fewer columns.")
+
+
+def _is_small(r: int, d: int, most: int) -> bool:
+    """Whether it all fits, whatever is computed."""
+    return 8 * (COPIES * r**2 + SQUARES * d**2 + 2 * d**2 * max(d, most) ** 2) < SMALL
 
 
 def _matrices(r: int, d: int, domain: Domain, covariance: str | None, apart: bool) -> int:

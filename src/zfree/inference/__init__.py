@@ -1,15 +1,14 @@
 """From a solution to a result: covariance, tests, intervals; what the boundary and the tails allow."""
 
 from zfree.deprecation import Renamed, renamed_names
-from zfree.inference.estimate import Found, Wanted, as_result, estimate
+from zfree.inference.estimate import Found, Wanted, as_result, check_wanted, estimate
 from zfree.inference.facets import BoundaryVerdict, boundary_orders, judge, required_decay
 from zfree.inference.jackknife import Jackknife
 from zfree.inference.parameters import Parameters, check_variances
 from zfree.inference.result import FitResult
-from zfree.inference.rows_or_groups import check_kind
 from zfree.inference.summary import Summary
 from zfree.inference.tails import Curves, TailOrder, tail_orders
-from zfree.inference.uncertainty import Full, Uncertainty, check_covariance, how_much
+from zfree.inference.uncertainty import Full, Uncertainty, how_much
 from zfree.inference.validity import Validity, validity
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest
@@ -31,9 +30,8 @@ __all__ = [
     "Wanted",
     "as_result",
     "boundary_orders",
-    "check_covariance",
-    "check_kind",
     "check_variances",
+    "check_wanted",
     "estimate",
     "how_much",
     "judge",

@@ -9,11 +9,12 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.inference.jackknife import Jackknife
 from zfree.inference.result import FitResult
-from zfree.inference.rows_or_groups import leave_out
+from zfree.inference.rows_or_groups import check_kind, leave_out
 from zfree.inference.sandwich import from_parts
 from zfree.inference.uncertainty import (
     Full,
     Uncertainty,
+    check_covariance,
     check_uncertainty,
     how_much,
     uncertainty,
@@ -38,6 +39,12 @@ class Wanted:
 
     standard_errors: str = "auto"
     covariance: str | None = "auto"
+
+
+def check_wanted(standard_errors: object, covariance: object) -> None:
+    """Both options must be known."""
+    check_kind(standard_errors)
+    check_covariance(covariance)
 
 
 @dataclass(frozen=True, eq=False)

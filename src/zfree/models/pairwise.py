@@ -27,7 +27,7 @@ from zfree.models.moment_parameters import (
     moments_of_each,
     precision_parameters,
 )
-from zfree.models.normalisable import Normalisable, power_interaction, quadratic
+from zfree.models.normalisable import Normalisable, power_interaction, quadratic, without_units
 from zfree.models.pair_entries import Pairs
 from zfree.models.pair_rows import PairRows
 from zfree.quadratic import Quadratic
@@ -102,6 +102,10 @@ class PairwiseModel(Model):
         K = np.zeros((self.dimension, self.dimension))
         K[self.rows, self.cols] = K[self.cols, self.rows] = theta[: self.n_pairs]
         return K
+
+    def scaled_matrix(self, theta: Array) -> Array:
+        """K with a diagonal of ±1 (or 0), which has the same inertia and no units."""
+        return without_units(self.matrix(theta))[0]
 
     def diagonal(self, theta: Array) -> Array:
         """The diagonal of K from θ."""

@@ -39,12 +39,10 @@ def is_saturated(objective: Objective) -> bool:
     return objective.n_free == d * (d + 3) // 2
 
 
-def with_criterion(
-    record: Selection | None, result: FitResult, objective: Objective, target: Target
-) -> Selection | None:
+def with_criterion(record: Selection, result: FitResult, objective: Objective, target: Target) -> Selection:
     """The record of a generator that theory named with Tr(W Σ̂), as a search would have measured it; W from the rows that one looks at."""
     covariance = result.uncertainty.matrix
-    if record is None or not record.by_theory or record.target == "theory" or covariance is None:
+    if not record.by_theory or record.target == "theory" or covariance is None:
         return record
     weight = weight_matrix(target, looked_at(objective), result.working_theta)
     criterion = result.n_observations * float(np.vdot(weight, covariance))
