@@ -11,7 +11,7 @@ import numpy as np
 
 from zfree.arrays import Array, Index
 from zfree.data.dealing import deal
-from zfree.data.hashing import lottery, places
+from zfree.data.hashing import lottery, places, row_hashes
 from zfree.data.source import Block, Source
 
 
@@ -69,6 +69,10 @@ class Table(Source):
         keys = lottery(np.concatenate([places(b.X, found.mean, found.spread) for b in self.blocks(4096)]), self.weight)
         last = np.partition(keys, count)[count]
         return self.rows(np.flatnonzero(keys < last))
+
+    def some(self, count: int) -> Table:
+        """At most so many rows, chosen as at random by what they hold, in an order of their own."""
+        return self.rows(np.argsort(row_hashes(self.X, self.weight), kind="stable")[:count])
 
     def every(self, step: int) -> Table:
         return self.rows(slice(None, None, step))

@@ -11,7 +11,7 @@ import numpy as np
 
 from zfree.arrays import Array, Seed
 from zfree.conversion import random_generator
-from zfree.data import Table, content_hash, row_hashes
+from zfree.data import Table, content_hash
 from zfree.domains import Domain
 from zfree.errors import MisfitWarning, SpecificationError, ZfreeError, warn
 from zfree.inference import FitResult, GoodnessOfFit
@@ -126,7 +126,7 @@ def check_fit(
         reason = f"{count} are too few to test a model with {n_free} free parameters"
         return GoodnessOfFit(reason=reason, n_rows=n)
     model = result.model
-    draw = _drawer(model, result.domain, _some_rows(data), random_generator(random_state), patience)
+    draw = _drawer(model, result.domain, data.some(MOST_STARTS).X, random_generator(random_state), patience)
     estimate = Estimated(result.working_theta, result.uncertainty.matrix, result.free)
     try:
         with blas_threads_for(n_indicators(data.X.shape[1]) + n_free):
@@ -174,11 +174,9 @@ def _crude(model: Model, data: Table) -> Array | None:
     known = model.rough_parameters(data.X, data.weight)
     if known is not None:
         return known
-    mean = np.average(data.X, axis=0, weights=data.weight)
     if isinstance(model, PairwiseModel) and model.a == model.b == 1.0:
-        variance = np.average((data.X - mean) ** 2, axis=0, weights=data.weight)
-        K = np.diag(1.0 / variance)
-        slope = [K @ (mean - model.center)] if model.linear else []
+        K = np.diag(1.0 / data.statistics.variance)
+        slope = [K @ (data.statistics.mean - model.center)] if model.linear else []
         return np.concatenate([K[model.rows, model.cols], *slope])
     return None
 
@@ -189,9 +187,3 @@ def content_seed(data: Table) -> list[int]:
     A constant seed would make one error of the draws common to all data sets; this one is as good as a random one.
     """
     return [*data.X.shape, content_hash(data.X, data.weight)]
-
-
-def _some_rows(data: Table) -> Array:
-    """Rows for chains to start from, chosen at random, but the same ones in whatever order they come."""
-    order = np.argsort(row_hashes(data.X, data.weight), kind="stable")
-    return data.X[order[:MOST_STARTS]]
