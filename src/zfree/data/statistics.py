@@ -51,7 +51,7 @@ class Statistics:
         shift = lowest = highest = spare = np.zeros(0)
         for block in blocks(ROWS):
             X = np.ascontiguousarray(block.X)  # sums of a strided array may round otherwise
-            low, high = X.min(axis=0), X.max(axis=0)
+            low, high = down_columns(np.minimum, X), down_columns(np.maximum, X)
             if first is None or second is None:
                 spare, shift = np.empty_like(X), np.empty_like(X)  # what is written here is read at once
                 shift[:] = X[0]  # any row keeps the digits of a column far from zero
@@ -75,10 +75,17 @@ class Statistics:
 
 
 def column_sums(values: Array, weight: Array | None) -> Array:
-    """Σ_i w_i v_ij, with the same bits whatever threads BLAS has. Rows are laid side by side, as sums over narrow rows are slow."""
-    values = values if weight is None else weight[:, None] * values
+    """Σ_i w_i v_ij, with the same bits whatever threads BLAS has."""
+    return down_columns(np.add, values if weight is None else weight[:, None] * values)
+
+
+def down_columns(operation: np.ufunc, values: Array) -> Array:
+    """An operation over all rows of each column. Rows are laid side by side, as going down narrow columns is slow."""
     n, m = values.shape
     rest = n % ABREAST
     wide = values[: n - rest].reshape(n // ABREAST, ABREAST * m)
-    total: Array = wide.sum(axis=0).reshape(ABREAST, m).sum(axis=0)
-    return total + values[n - rest :].sum(axis=0) if rest else total
+    if not len(wide):
+        few: Array = operation.reduce(values, axis=0)
+        return few
+    total: Array = operation.reduce(operation.reduce(wide, axis=0).reshape(ABREAST, m), axis=0)
+    return operation(total, operation.reduce(values[n - rest :], axis=0)) if rest else total
