@@ -34,8 +34,8 @@ class Cholesky(Solver):
         norm = np.abs(scaled).sum(axis=0).max()
         factor, info = lapack.dpotrf(scaled, lower=0)
         rcond = 0.0 if info else float(lapack.dpocon(factor, norm)[0])
-        if rcond < SINGULAR:
-            raise refuse(objective, null_direction(scaled, names, index))
+        if not rcond >= SINGULAR:
+            raise refuse(objective, null_direction(scaled, names, index) if np.isfinite(scaled).all() else [])
         if rcond < ILL_CONDITIONED and not quiet:
             warn_ill_conditioned(rcond, null_direction(scaled, names, index), penalised=True)
         theta = -scale * lapack.dpotrs(factor, scale * g, lower=0)[0]
