@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import zfree as zf
-from zfree.data import Table, Together, as_source, deal
+from zfree.data import Table, Together, deal
 from zfree.errors import NotConvexAtRowError, NotConvexError, SpecificationAtRowError, SpecificationError
 
 RNG = np.random.default_rng(0)
@@ -117,14 +117,6 @@ def test_dealing_depends_on_the_set_of_rows_alone():
     same, weight = np.repeat(X[:30], 2, axis=0), rng.uniform(0.5, 2.0, 60)
     shuffled = rng.permutation(60)
     assert np.array_equal(deal(same[shuffled], weight[shuffled], 20), deal(same, weight, 20)[shuffled])
-
-
-def test_an_array_becomes_a_source_and_a_source_stays_one():
-    assert as_source(TABLE) is TABLE
-    made = as_source(X, WEIGHT, ["a", "b", "c"])
-    assert made.X is X
-    assert made.weight is WEIGHT
-    assert made.columns == ("a", "b", "c")
 
 
 SAMPLED = {

@@ -272,7 +272,7 @@ def test_the_criterion_and_its_jackknife(kind):
     assert found.criterion == pytest.approx(100 * shares.sum(), rel=1e-8)
     assert found.effective_rows == pytest.approx(shares.sum() ** 2 / np.sum(shares**2), rel=1e-8)
     group = deal(problem.source.X, None, GROUPS)
-    for k, value in enumerate(leave_out_criteria(asked, solution, W)):
+    for k, value in enumerate(leave_out_criteria(asked, solution.theta, W)):
         kept = np.flatnonzero(group != k)
         influences = psi[kept] @ np.linalg.inv(sum(rows[i].gamma.dense() for i in kept)).T
         assert value == pytest.approx(len(kept) * np.einsum("ij,jk,ik->", influences, W, influences), rel=1e-7)

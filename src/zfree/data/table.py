@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -65,6 +64,12 @@ class Table(Source):
     def sample(self, count: int) -> Table:
         if len(self.X) <= count:
             return self
+        known: dict[int, Table] = self.__dict__.setdefault("_samples", {})
+        if count not in known:
+            known[count] = self._drawn(count)
+        return known[count]
+
+    def _drawn(self, count: int) -> Table:
         found = self.statistics
         keys = lottery(np.concatenate([places(b.X, found.mean, found.spread) for b in self.blocks(4096)]), self.weight)
         last = np.partition(keys, count)[count]
@@ -83,8 +88,3 @@ class Table(Source):
     def group(self, k: int) -> Table:
         assert self.groups is not None, "rows are dealt out first"
         return self.rows(np.flatnonzero(self.groups == k))
-
-
-def as_source(X: Any, weight: Array | None = None, columns: Sequence[str] = ()) -> Source:
-    """A source as it is, or one of the rows of an array."""
-    return X if isinstance(X, Source) else Table(X, weight, tuple(columns))

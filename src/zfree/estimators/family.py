@@ -46,7 +46,7 @@ class ExponentialFamily(ScoreMatchingEstimator):
     Notes
     -----
     The estimate is consistent if :math:`p\,D\nabla t` vanishes at the facets and at infinity. Both are looked at after the fit, at θ̂: rows are moved
-    towards the boundary (:mod:`zfree.inference.boundary`), and points followed far out where the domain is unbounded (:mod:`zfree.inference.tails`). A density that falls
+    towards the boundary (:mod:`zfree.inference.facets`), and points followed far out where the domain is unbounded (:mod:`zfree.inference.tails`). A density that falls
     like a power of x bears no D that grows much faster than \|x\|²; if yours does, the fit warns.
 
     Attributes

@@ -36,7 +36,7 @@ from zfree.selection import (
     weight_matrix,
 )
 from zfree.selection.together import sum_together
-from zfree.solvers import Objective, solve
+from zfree.solvers import Objective
 from zfree.threads import blas_threads_for
 
 
@@ -182,10 +182,9 @@ def _measured(candidate: Candidate, objective: Objective, weight: Array) -> tupl
     if np.isnan(covariance).any():
         reason = "no standard errors: the positive-definite constraint binds"
         return replace(candidate, refused=reason), np.full(1, np.nan)
-    solution = solve(objective, quiet=True)
     criterion = candidate.result.n_observations * float(np.sum(weight * covariance))
     try:
-        leave_out = leave_out_criteria(objective, solution, weight)
+        leave_out = leave_out_criteria(objective, candidate.result.working_theta, weight)
     except (ZfreeError, np.linalg.LinAlgError):
         leave_out = np.full(1, np.nan)
     return replace(candidate, criterion=criterion), leave_out

@@ -47,7 +47,8 @@ def check_model(problem: Problem, covariance: str | None, asked: object) -> None
         # With a diagonal D the columns are fitted apart; equations with test functions are not.
         assert problem.units is not None
         own = asked.own_tests if isinstance(asked, Generator) else model.test_functions(domain, problem.units, None)
-        apart = not own
+        chooses = not isinstance(asked, Generator) and asked != "auto"  # and forms Σ of every candidate
+        apart = not own and not chooses
     doubles = _matrices(r, model.dimension, domain, covariance, apart)
     _check_memory(r, doubles, f"a fit of {r} parameters", "Use fewer columns.")
 

@@ -63,7 +63,7 @@ class Generator(ABC):
     reason: str = ""
     """Why theory names it, for the record of a choice; empty for one that has to be searched for."""
     wants_pilot: bool = False
-    """Whether the weight is built from a first estimate, which :func:`zfree.inference.pilot.settled` makes."""
+    """Whether the weight is built from a first estimate, which :func:`zfree.selection.pilot.settled` makes."""
     wants_covariance: bool = True
     """Whether the pilot is to have the mean and the covariance of the rows."""
     own_tests: bool = False

@@ -17,17 +17,16 @@ from zfree.domains.inequalities import check_columns
 from zfree.errors import SpecificationError
 from zfree.generators import Generator, default_generator
 from zfree.inference.conditioning import condition_number, scaled_condition_number
-from zfree.inference.jackknife import Jackknife, Spread
+from zfree.inference.delta_method import DeltaMethod
+from zfree.inference.jackknife import Jackknife
 from zfree.inference.parameters import Parameters
 from zfree.inference.provenance import HowChosen, HowCombined, Test
 from zfree.inference.scoring import row_scores
 from zfree.inference.summary import SHOWN_ROWS, Summary
-from zfree.inference.uncertainty import Uncertainty, moves
+from zfree.inference.uncertainty import Uncertainty
 from zfree.inference.verdict import GoodnessOfFit
 from zfree.inference.wald import WaldTest, hypothesis, wald_test
 from zfree.models import Model
-from zfree.models.base import Derived
-from zfree.models.linear_maps import Jacobian
 from zfree.moments import Moments
 
 
@@ -100,34 +99,14 @@ class FitResult:
         known = self.uncertainty.matrix
         return np.full((len(self.theta),) * 2, np.nan) if known is None else known
 
+    @property
+    def _delta(self) -> DeltaMethod:
+        return DeltaMethod(self.model, self.working_theta, self.free, self.uncertainty, self.jackknife)
+
     @cached_property
     def natural(self) -> Parameters:
         """θ with its covariance."""
-        return self._parameters("natural", self.names, self.theta, self.model.natural_map())
-
-    def _parameters(
-        self, which: str, names: tuple[str, ...], values: Array, jacobian: Jacobian | None, spread: Spread | None = None
-    ) -> Parameters:
-        """Functions of the working parameters by the delta method (these themselves without a Jacobian)."""
-        if refused := self.uncertainty.refusal(which):
-            return Parameters(names, values, np.where(moves(jacobian, self.free), np.nan, 0.0), refused=refused)
-        sandwich = self.uncertainty.covariance(jacobian)
-        variances = self.uncertainty.variances(which, jacobian) if sandwich is None else sandwich.diagonal()
-        if self.jackknife is None:
-            return Parameters(names, values, variances, sandwich)
-        if spread is None:
-            spread = self.jackknife.spread(jacobian, full=self._wants_full)
-        covariance = spread.covariance
-        if self.jackknife.groups and sandwich is not None:
-            ratio = np.divide(spread.variances, variances, out=np.ones_like(variances), where=variances > 0)
-            covariance = sandwich * np.sqrt(np.multiply.outer(ratio, ratio))
-        new = spread.variances if covariance is None else covariance.diagonal()
-        return Parameters(names, values, new, covariance, variances, spread.bias, spread.degrees_of_freedom)
-
-    @property
-    def _wants_full(self) -> bool:
-        """Whether all of the jackknife's covariance is to be had; of groups the sandwich has the correlations."""
-        return self.uncertainty.kind == "full" and self.jackknife is not None and not self.jackknife.groups
+        return self._delta.parameters("natural", self.names, self.theta, self.model.natural_map())
 
     @property
     def covariance(self) -> Array:
@@ -199,22 +178,7 @@ class FitResult:
             known = ", ".join(["natural", *derived])
             raise SpecificationError(f"this model has no parametrisation {shown(which)}; it has {known}.")
         here = derived[which]()
-        return self._parameters(which, *here, self._bent(which, here))
-
-    def _bent(self, which: str, here: Derived) -> Spread | None:
-        """What the jackknife says of functions of θ that are not linear; None to take them as linear."""
-        if self.jackknife is None or self.uncertainty.refusal(which):
-            return None
-        moments = self.model.sample_moments(which, self.working_theta, self.jackknife.changes)
-        if moments is not None and np.isfinite(moments).all():
-            return self.jackknife.spread(here.jacobian, moments - here.values, full=self._wants_full)
-        bias = self.jackknife.spread(None, full=False).bias
-        there = self.model.derived(self.working_theta - bias)[which]()
-        # Where a function bends so much on the way (K⁻¹ close to a singular K), the first order is all there is.
-        bend = np.abs(there.values - here.values + here.jacobian @ bias)
-        if not (bend <= self._parameters(which, *here).standard_errors).all():
-            return None
-        return self.jackknife.spread(there.jacobian, full=self._wants_full)._replace(bias=here.values - there.values)
+        return self._delta.parameters(which, *here, self._delta.bent(which, here))
 
     def wald_test(self, R: Array | None = None, value: Array | float = 0.0) -> WaldTest:
         """Test R θ = value; by default that all free parameters are zero.

@@ -77,7 +77,7 @@ class PairwiseModel(Model):
         self.center = np.zeros(d) if center is None else center
         self.n_pairs, self.n_parameters = len(self.rows), self._fold.n_parameters
         self.is_separable = self._fold.pairs.on_diagonal
-        self.doubles_per_row = 16 * d if self.is_separable else max((d + 1) ** 2, self.n_pairs + d)
+        self.doubles_per_row = max((d + 1) ** 2, self.n_pairs + d)
         self._seen = Coordinates(self.a, self.b, self.center)
         self._rows = PairRows(self._fold.pairs, self._seen, linear)
 

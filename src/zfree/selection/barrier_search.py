@@ -77,9 +77,8 @@ class BarrierSearch:
     def _value(self, point: Point) -> float:
         """The cautious criterion, plus a pull towards the usual optimum that fades with n."""
         measured = self.seen[point]
-        assert measured.fitted is not None
         pull = ((point[0] - self.top + 0.2) / 0.3) ** 2 + (point[1] / 0.1) ** 2
-        return measured.cautious + PRIOR_ROWS / measured.fitted.objective.moments.n * pull
+        return measured.cautious + PRIOR_ROWS / measured.n_rows * pull
 
     def visit(self, points: Sequence[Point]) -> bool:
         """Measure points together, but for those that are out of bounds or next to one that was measured; whether there were any."""
@@ -89,9 +88,12 @@ class BarrierSearch:
             if not near and is_allowed(self.domain, self.orders, point):
                 new.append((round(point[0], 4), round(point[1], 4)))
         found = self.search.look_at([Barrier(*point) for point in new])
-        self.trials += found
+        self.trials += [c.for_the_record() for c in found]
         measured = {point: c for point, c in zip(new, found, strict=True) if c.fitted is not None}
         self.seen |= measured
+        if measured:
+            leader = self.best
+            self.seen = {p: c if p == leader else c.for_the_record() for p, c in self.seen.items()}
         return bool(measured)
 
     def _visit_pulled_inside(self, points: Sequence[Point]) -> None:

@@ -53,6 +53,8 @@ class Candidate:
         Rows that the criterion rests on (NaN where not measured).
     refused : str
         Why it was not taken, or must not be believed; empty otherwise.
+    n_rows : int
+        Rows that it was measured on.
     fitted : Fitted or None
         What is known of it on the rows; a record does not keep that.
     result : FitResult or None
@@ -66,6 +68,7 @@ class Candidate:
     criterion: float = float("inf")
     effective_rows: float = float("nan")
     refused: str = ""
+    n_rows: int = 0
     fitted: Fitted | None = None
     result: FitResult | None = None
     excess: float = float("nan")

@@ -22,6 +22,7 @@ from scipy.special import fdtrc
 from zfree.arrays import Array
 from zfree.data import Block, Together
 from zfree.generators import Generator
+from zfree.inference.sandwich import from_parts
 from zfree.selection.pilot import settled
 from zfree.selection.together import sum_together
 from zfree.solvers import Objective, Restriction, Solution, solve
@@ -170,9 +171,9 @@ def combine(
     B = _weights(best, stacked, total, W)
     theta = stacked.solutions[0].theta[restriction.free] + B @ stacked.contrasts
     both = np.concatenate([np.eye(stacked.r), B], axis=1)
-    covariance = both @ total @ both.T / stacked.n**2
+    covariance = from_parts(both, total, stacked.n)
     record = Combination(stacked.generators, np.array([s.theta for s in stacked.solutions]), str(best), j_test(stacked))
-    return restriction.expand(theta), restriction.embed(0.5 * (covariance + covariance.T)), record
+    return restriction.expand(theta), restriction.embed(covariance), record
 
 
 def _variance(B: Array, gram: Array, W: Array) -> float:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from zfree.arrays import Array
 from zfree.data import Block, Together
 from zfree.errors import SpecificationError
+from zfree.inference.sandwich import from_parts
 from zfree.models import Model
 from zfree.models.linear_maps import LinearMap
 from zfree.moments import Problem
@@ -117,11 +118,11 @@ def measure(fits: Sequence[tuple[Objective, Solution]], weight: Array) -> list[C
 
 def _measured(objective: Objective, solution: Solution, shares: _Shares, weight: Array) -> Candidate:
     moments, restriction, inverse = objective.moments, objective.restriction, solution.inverse
-    covariance = restriction.embed(inverse @ restriction.block(shares.meat) @ inverse.T) / moments.weight**2
+    covariance = restriction.embed(from_parts(inverse, restriction.block(shares.meat), moments.weight))
     criterion = moments.n * float(np.sum(weight * covariance))
     effective = float(shares.total**2 / shares.squares) if shares.squares > 0 else 0.0
     fitted = Fitted(objective, solution, shares.meat, covariance)
-    return Candidate(objective.problem.generator, criterion, effective, fitted=fitted)
+    return Candidate(objective.problem.generator, criterion, effective, n_rows=moments.n, fitted=fitted)
 
 
 def _shares(psi: Array, importance: Array) -> _Shares:
