@@ -20,6 +20,7 @@ from zfree.models import (
     ExponentialModel,
     GammaModel,
     GeneralizedGammaModel,
+    LogNormalModel,
     Model,
     PairwiseModel,
     SeparableModel,
@@ -201,3 +202,13 @@ def test_the_domain_is_needed_and_holds_the_rows():
         zf.fit(GammaModel, GAMMAS, domain="orthant")
     with pytest.raises(DomainError, match="Row 0 breaks"):
         zf.fit(GammaModel, -GAMMAS, domain=zf.Orthant(2))
+
+
+@pytest.mark.parametrize("domain", [zf.RealSpace(2), zf.Box([-1.0, 0.0], [50.0, 50.0])])
+@pytest.mark.parametrize("model", [GammaModel, LogNormalModel, lambda columns: PairwiseModel(columns, a=0.5, b=0.5)])
+def test_a_model_of_positive_columns_needs_a_domain_of_such(model, domain):
+    X = np.random.default_rng(0).gamma(2.0, 1.0, (200, 2))
+    with pytest.raises(SpecificationError, match=r"positive columns.*Orthant"):
+        zf.fit(model, X, domain=domain, check=False)
+    for home in (zf.Orthant(2), zf.Box([0.0, 0.0], [50.0, 50.0])):
+        zf.fit(model, X, domain=home, generator=zf.Barrier.log(0.0), check=False)

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from zfree.arrays import Array
 from zfree.conversion import shown
 from zfree.domains import Domain
@@ -88,6 +90,7 @@ class ModelEstimator(ScoreMatchingEstimator):
                 "or pass its class, which takes their names from X."
             )
         self._check_names(model, data)
+        _check_positive(model, data)
         return model, Restriction.none(model.n_parameters)
 
     def _check_names(self, model: Model, data: Data) -> None:
@@ -108,6 +111,22 @@ class ModelEstimator(ScoreMatchingEstimator):
     def theta_se_(self) -> Array:
         """Standard errors of `theta_`."""
         return self.result_.standard_errors
+
+
+def _check_positive(model: Model, data: Data) -> None:
+    """A model of powers or logarithms needs a domain of positive columns."""
+    domain = data.domain
+    if not model.positive or domain.chart is not None:
+        return
+    inside = domain.interior_point()
+    below = domain.sections(inside[None]).below[0]
+    bad = np.flatnonzero(~(below <= inside * (1.0 + 1e-9)))
+    if bad.size:
+        column = data.columns[int(bad[0])]
+        raise SpecificationError(
+            f"{model.title} is about positive columns, and {domain!r} lets {column!r} be negative. Pass domain=zf.Orthant({len(data.columns)}), or another "
+            "domain of positive columns."
+        )
 
 
 def fit(

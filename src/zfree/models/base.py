@@ -64,6 +64,8 @@ class Equations(ABC):
 class Model(ABC):
     """An exponential family t(x), b(x) on ℝᵈ."""
 
+    positive: bool = False
+    """Whether it is about positive columns only, because of powers or logarithms of them."""
     rapidly_decreasing: bool = False
     """Whether, where it can be normalised, the density falls faster than every power of ‖x‖ and its statistics grow no faster than one.
 
@@ -253,6 +255,8 @@ class Model(ABC):
 
 class LogBase:
     """The base measure b(x) = −Σ log x_j, which makes shape parameters start at 0 rather than at −1."""
+
+    positive = True
 
     def base(self, X: Array) -> Array:
         values: Array = -np.log(X).sum(axis=1)

@@ -72,6 +72,7 @@ class PairwiseModel(Model):
         d = len(columns)
         self.columns, self.dimension = tuple(columns), d
         self.a, self.b, self.linear = float(a), float(b), linear
+        self.positive = not self.a == self.b == 1.0
         self._fold = fold_of(d, pairs, linear)
         self.rows, self.cols = self._fold.pairs.rows, self._fold.pairs.cols
         self.center = np.zeros(d) if center is None else center
