@@ -20,6 +20,7 @@ class ShapeModel(SeparableModel):
     The base makes shape parameters start at 0 rather than at −1.
     """
 
+    positive = True
     rapidly_decreasing = True
 
     def base(self, X: Array) -> Array:
