@@ -48,6 +48,7 @@ def problems() -> Iterator[tuple[str, Fit]]:
     yield from _shares()
     yield from _positive()
     yield from _own()
+    yield from _several_blocks()
 
 
 def _gaussians() -> Iterator[tuple[str, Fit]]:
@@ -147,6 +148,23 @@ def _own() -> Iterator[tuple[str, Fit]]:
         for name in ("auto", "Barrier(1.2, 0)"):
             X = interior(DOMAINS[place], ROWS, seed=8)
             yield f"own family, {place}, {name}", _fit(waves(DOMAINS[place], GENERATORS[name]), X)
+
+
+def _several_blocks() -> Iterator[tuple[str, Fit]]:
+    """More rows than one block holds, by the jackknife of rows and of groups."""
+    rng = np.random.default_rng(14)
+    X = np.abs(rng.normal(0.5, 1.0, (2500, 30))) + 1e-3
+    weight = rng.uniform(0.5, 2.0, 2500)
+    for name in ("auto", "Barrier(1.2, 0)"):
+        for structure, columns in (("diagonal", 30), ("full", 12)):
+            est = zf.TruncatedGaussian(zf.Orthant(columns), GENERATORS[name], structure=structure, check=False)
+            yield (
+                f"Gaussian, Orthant({columns}), {structure}, 2500 rows, {name}",
+                _fit(est, X[:, :columns], sample_weight=weight),
+            )
+    est = zf.Gamma(GENERATORS["Barrier(1.2, 0)"], standard_errors="jackknife", check=False)
+    yield "Gamma(30), 2500 rows", _fit(est, X)
+    yield "Gamma(30), 2500 rows, auto", _fit(zf.Gamma(check=False), X, sample_weight=weight)
 
 
 def _fit(estimator: Any, X: np.ndarray, **options: Any) -> Fit:
