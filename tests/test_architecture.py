@@ -38,10 +38,7 @@ LAYERS = [
 RANK = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # What is left of names that stand for two things and of files that are too long. Take a line away when its reason is gone; add none.
-SHARED_FILE_NAMES = {
-    "pairwise.py": {"estimators", "models"},
-    "separable.py": {"estimators", "models"},
-}
+SHARED_FILE_NAMES: dict[str, set[str]] = {}
 SHARED_CLASS_NAMES: dict[str, set[str]] = {}
 IMPORT_CYCLES = ()
 """Edges (importing module, imported module) that close a cycle."""

@@ -1,11 +1,11 @@
 """scikit-learn estimators: the only place that imports scikit-learn and validates what a user passes."""
 
 from zfree.estimators.family import ExponentialFamily
+from zfree.estimators.gaussians import Gaussian, TruncatedGaussian
 from zfree.estimators.given import ModelEstimator, fit
 from zfree.estimators.interaction import LogNormal, PowerInteraction
-from zfree.estimators.pairwise import Gaussian, TruncatedGaussian
 from zfree.estimators.rank import rank
-from zfree.estimators.separable import Dirichlet, Exponential, Gamma, GeneralizedGamma
+from zfree.estimators.textbook import Dirichlet, Exponential, Gamma, GeneralizedGamma
 
 __all__ = [
     "Dirichlet",

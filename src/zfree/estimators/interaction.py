@@ -10,7 +10,7 @@ import numpy as np
 from zfree.arrays import Array
 from zfree.domains import Domain, Orthant
 from zfree.estimators.data import Data
-from zfree.estimators.pairwise import _GaussianEstimator, _PairwiseEstimator
+from zfree.estimators.gaussians import _GaussianEstimator, _PairwiseEstimator
 from zfree.estimators.validation import check_not_negative
 from zfree.generators import Barrier, Generator
 from zfree.inference import FitResult
