@@ -37,12 +37,6 @@ LAYERS = [
 ]
 RANK = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-# What is left of names that stand for two things and of files that are too long. Take a line away when its reason is gone; add none.
-SHARED_FILE_NAMES: dict[str, set[str]] = {}
-SHARED_CLASS_NAMES: dict[str, set[str]] = {}
-IMPORT_CYCLES = ()
-"""Edges (importing module, imported module) that close a cycle."""
-
 
 def _imports(path):
     """zfree modules imported by a file, wherever in it."""
@@ -93,18 +87,17 @@ def test_files_fit_in_a_head():
     assert not long, long
 
 
-def _shared(places, allowed):
-    """Names that stand in several places, but for those that may."""
-    return {name: found for name, found in places.items() if len(found) > 1 and not found <= allowed.get(name, set())}
+def _shared(places):
+    """Names that stand in several places."""
+    return {name: found for name, found in places.items() if len(found) > 1}
 
 
 def test_no_two_files_have_one_name():
-    places = defaultdict(list)
+    places = defaultdict(set)
     for room, path in _files():
         if path.name not in ("__init__.py", "base.py"):
-            places[path.name].append(room)
-    shared = {name: set(rooms) for name, rooms in places.items()}
-    assert not _shared(shared, SHARED_FILE_NAMES)
+            places[path.name].add(room)
+    assert not _shared(places)
 
 
 def _classes(path):
@@ -121,7 +114,7 @@ def test_no_two_classes_have_one_name():
     for _, path in _files():
         for name in _classes(path):
             places[name].add(path.relative_to(ROOT).as_posix())
-    assert not _shared(places, SHARED_CLASS_NAMES)
+    assert not _shared(places)
 
 
 def _module(path):
@@ -153,7 +146,7 @@ def _import_graph(sources):
                 assert not node.level, f"{module} imports by a relative name"
                 names = (f"{node.module}.{alias.name}" for alias in node.names)
                 found |= {name if name in sources else node.module for name in names}
-        graph[module] = {name for name in found & set(sources) if (module, name) not in IMPORT_CYCLES}
+        graph[module] = found & set(sources)
     return graph
 
 
