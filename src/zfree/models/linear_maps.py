@@ -78,8 +78,8 @@ class Transposed(LinearMap):
 
 
 @dataclass(frozen=True, eq=False)
-class Nothing(LinearMap):
-    """q functions that no parameter moves."""
+class Sized(LinearMap):
+    """From r parameters to q functions."""
 
     q: int
     r: int
@@ -87,6 +87,10 @@ class Nothing(LinearMap):
     @property
     def shape(self) -> tuple[int, int]:
         return self.q, self.r
+
+
+class Nothing(Sized):
+    """q functions that no parameter moves."""
 
     def __matmul__(self, V: Array) -> Array:
         return np.zeros((self.q, *V.shape[1:]))
@@ -98,16 +102,8 @@ class Nothing(LinearMap):
         return np.zeros(self.q, dtype=bool)
 
 
-@dataclass(frozen=True, eq=False)
-class Leading(LinearMap):
+class Leading(Sized):
     """The first q of r parameters."""
-
-    q: int
-    r: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.q, self.r
 
     def __matmul__(self, V: Array) -> Array:
         return V[: self.q]
